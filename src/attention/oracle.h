@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+
+#include "attention/resolved.h"
+
+namespace volvelle {
+
+/// The known ways to get attention wrong inside its loops, one at a time; `none` is the oracle.
+/// Used to diagnose a foreign result and as the controls that checks must fail.
+enum class AttentionFault : unsigned char {
+  none,
+  softmax_over_columns,  ///< weights normalised down the keys' columns
+  strict_diagonal,       ///< j < p instead of j <= p
+  mask_after_softmax,    ///< excluded weights dropped after normalising
+  mask_inverted,         ///< keep read as hide
+  key_heads_tiled,       ///< head h reads key head h mod G
+  cap_dropped,
+  bias_before_scaling,  ///< (q.k + bias) * scale
+  slope_sign,           ///< +slope * |p - j|
+  sink_dropped,
+};
+
+/// Plain loops in double, written from the formula; results are rounded once, on storing.
+/// Memory: one row of scores (with softmax_over_columns: one head's matrix).
+void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outputs,
+                   AttentionFault fault = AttentionFault::none);
+
+}  // namespace volvelle

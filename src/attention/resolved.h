@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+#include "volvelle/attention/attend.h"
+#include "volvelle/attention/problem.h"
+#include "volvelle/tensor/view.h"
+
+namespace volvelle {
+
+/// A view laid out on the four axes of the problem; a broadcast or missing axis has stride 0.
+struct Strided4 {
+  const void* data = nullptr;
+  DType dtype = DType::float32;
+  std::int64_t stride[4] = {0, 0, 0, 0};
+  bool present = false;
+
+  std::int64_t offset(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) const {
+    return a * stride[0] + b * stride[1] + c * stride[2] + d * stride[3];
+  }
+};
+
+/// A view of integers or of a table on two axes.
+struct Strided2 {
+  const void* data = nullptr;
+  DType dtype = DType::float32;
+  std::int64_t stride[2] = {0, 0};
+  std::int64_t shape[2] = {0, 0};
+  bool present = false;
+
+  double value(std::int64_t a, std::int64_t b) const;          ///< any dtype
+  std::int64_t integer(std::int64_t a, std::int64_t b) const;  ///< integer dtypes
+};
+
+/// A problem after its checks: every rule of the contract holds, every axis has a place. What the
+/// oracle, the composed and the fused path read. Owns nothing.
+struct ResolvedAttention {
+  std::int64_t batch = 1, heads = 1, key_heads = 1, queries = 0, keys = 0;  // B H G T S
+  std::int64_t width = 0, value_width = 0;                                  // D E
+  int rank = 4;                                                             ///< of q
+  DType dtype = DType::float32;
+  double scale = 1;
+  double softcap = 0;
+  Strided4 q, k, v, bias, keep;
+  Strided2 slopes, sinks;  ///< (H, 1)
+  Strided2 bias_table;     ///< (H, 2M+1)
+  Strided2 bucket_table;   ///< (H, buckets)
+  Buckets buckets = Buckets::none;
+  std::int64_t max_distance = 128;
+  Strided2 query_positions, key_positions;  ///< (B,T), (B,S)
+  bool causal = false;
+  Strided2 query_offset;          ///< (B, 1), absent: fixed_offset
+  std::int64_t fixed_offset = 0;  ///< S - T or 0
+  std::int64_t window = 0, window_right = 0, prefix = 0, chunk = 0;
+  Strided2 key_lengths;  ///< (B, 1)
+  Padding padding = Padding::right;
+  Strided2 query_segments, key_segments;  ///< (B,T), (B,S)
+
+  std::int64_t key_head(std::int64_t head) const { return head / (heads / key_heads); }
+  /// offset_b of the contract, held within +-2^40 so that sums never overflow.
+  std::int64_t offset(std::int64_t b) const;
+  bool has_exclusion() const {
+    return causal || window > 0 || window_right > 0 || chunk > 0 || key_lengths.present ||
+           query_segments.present || keep.present;
+  }
+  bool has_bias() const {
+    return bias.present || slopes.present || bias_table.present || bucket_table.present;
+  }
+};
+
+/// Checks a problem against the contract and lays it out. Throws InvalidArgument.
+ResolvedAttention resolve(const AttentionProblem& problem);
+
+/// The caller's output arrays on the problem's axes: output on (B,H,T,E), the others on (B,H,T)
+/// or (B,H,S) with the fourth stride 0. Checked for shape, dtype, rank and overlap.
+struct ResolvedOutputs {
+  Strided4 output, lse, entropy, column_sums;  ///< data is writable
+};
+ResolvedOutputs resolve_outputs(const ResolvedAttention& problem, const AttentionProblem& views,
+                                const AttentionOutputs& outputs);
+
+}  // namespace volvelle

@@ -1,0 +1,59 @@
+#include "volvelle/tensor/tensor.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/aligned_memory.h"
+#include "tensor/convert.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+
+Tensor::Tensor(DType dtype, const Shape& shape)
+    : size_(element_count(shape)), shape_(shape), dtype_(dtype), present_(true) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(size_), size_of(dtype), &bytes)) {
+    throw InvalidArgument("[tensor] " + to_string(shape) + " of " + std::string(name_of(dtype)) +
+                          " does not fit the address space");
+  }
+  data_ = aligned_allocate(bytes);
+  if (data_ == nullptr) {
+    throw IoError("[tensor] no memory for " + to_string(shape) + " of " +
+                  std::string(name_of(dtype)) + ": " + std::to_string(bytes) + " bytes");
+  }
+  owner_ = std::shared_ptr<void>(data_, aligned_release);
+}
+
+Tensor Tensor::zeros(DType dtype, const Shape& shape) {
+  Tensor tensor(dtype, shape);
+  std::memset(tensor.data_, 0, tensor.bytes());
+  return tensor;
+}
+
+Tensor Tensor::adopt(std::shared_ptr<void> owner, void* data, DType dtype, const Shape& shape) {
+  Tensor tensor;
+  tensor.size_ = element_count(shape);
+  tensor.owner_ = std::move(owner);
+  tensor.data_ = data;
+  tensor.shape_ = shape;
+  tensor.dtype_ = dtype;
+  tensor.present_ = true;
+  return tensor;
+}
+
+void Tensor::check_dtype(DType wanted) const {
+  if (wanted != dtype_) {
+    throw InvalidArgument("[tensor] elements are " + std::string(name_of(dtype_)) +
+                          ", asked for as " + std::string(name_of(wanted)));
+  }
+}
+
+Tensor copy_of(const View& view) { return converted(view, view.dtype()); }
+
+Tensor converted(const View& view, DType dtype) {
+  Tensor result(dtype, view.shape());
+  copy_elements(view, result.mutable_view());
+  return result;
+}
+
+}  // namespace volvelle
