@@ -3,6 +3,7 @@ add_library(volvelle_flags INTERFACE)
 target_compile_features(volvelle_flags INTERFACE cxx_std_20)
 target_compile_options(volvelle_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
 if(VOLVELLE_SANITIZE)
-  target_compile_options(volvelle_flags INTERFACE -fsanitize=${VOLVELLE_SANITIZE} -fno-omit-frame-pointer -g)
+  target_compile_options(volvelle_flags INTERFACE
+    -fsanitize=${VOLVELLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(volvelle_flags INTERFACE -fsanitize=${VOLVELLE_SANITIZE})
 endif()

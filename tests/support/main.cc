@@ -1,5 +1,6 @@
-// Runs the tests; `--file=tests/io/npy_test.cc` keeps those written in that file, which is what makes
-// one binary many ctest entries. A file without a test in it is an error, so that no entry passes idle.
+// Runs the tests; `--file=tests/io/npy_test.cc` keeps those written in that file, which is what
+// makes one binary many ctest entries. A file without a test in it is an error, so that no entry
+// passes idle.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -1,0 +1,3 @@
+#include <cstdint>
+
+#include "volvelle/base/error.h"

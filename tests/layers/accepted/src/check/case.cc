@@ -1,0 +1,3 @@
+#include <volvelle/tensor/array.h>
+
+#include "tensor/strides.h"

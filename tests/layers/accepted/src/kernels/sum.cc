@@ -1,0 +1,1 @@
+#include <hwy/highway.h>

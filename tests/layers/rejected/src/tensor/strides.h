@@ -1,0 +1,1 @@
+#include <volvelle/tensor/array.h>

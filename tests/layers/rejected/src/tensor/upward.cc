@@ -1,0 +1,3 @@
+#include "io/file.h"
+#include <hwy/highway.h>
+  #  include <volvelle/io/open.h>
