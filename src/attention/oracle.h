@@ -1,6 +1,7 @@
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <span>
 
 #include "attention/resolved.h"
 
@@ -25,5 +26,16 @@ enum class AttentionFault : unsigned char {
 /// Memory: one row of scores (with softmax_over_columns: one head's matrix).
 void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outputs,
                    AttentionFault fault = AttentionFault::none);
+
+/// One query row: which batch row, query head and query.
+struct QueryRow {
+  std::int64_t batch = 0, head = 0, query = 0;
+};
+
+/// The oracle on some query rows only, for checking samples of a problem too large for all of it.
+/// `output` receives rows x E doubles, not rounded to the problem's dtype; `lse` and `entropy` one
+/// per row, or nothing where they are null.
+void attend_oracle_rows(const ResolvedAttention& problem, std::span<const QueryRow> rows,
+                        double* output, double* lse = nullptr, double* entropy = nullptr);
 
 }  // namespace volvelle

@@ -8,6 +8,15 @@
 
 namespace volvelle {
 
+/// Longest T or S. With it, offsets and extents held at the two bounds below give the same sets as
+/// the numbers beyond them would, and sums of them stay far inside 64 bits.
+inline constexpr std::int64_t kLongestAxis = std::int64_t{1} << 38;
+inline constexpr std::int64_t kLargestOffset = std::int64_t{1} << 40;
+/// Windows, prefixes and chunks are held at this.
+inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 42;
+/// Positions that biases read stay within +-this.
+inline constexpr std::int64_t kLargestPosition = std::int64_t{1} << 30;
+
 /// A view laid out on the four axes of the problem; a broadcast or missing axis has stride 0.
 struct Strided4 {
   const void* data = nullptr;

@@ -1,0 +1,113 @@
+#include "attention/oracle_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "tensor/convert.h"
+#include "volvelle/attention/buckets.h"
+
+namespace volvelle {
+namespace {
+
+double as_double(Float16 value) { return static_cast<double>(to_float(value)); }
+double as_double(BFloat16 value) { return static_cast<double>(to_float(value)); }
+template <class T>
+double as_double(T value) {
+  return static_cast<double>(value);
+}
+
+std::int64_t floor_divided(std::int64_t value, std::int64_t by) {
+  const std::int64_t quotient = value / by;
+  return quotient - (value % by < 0 ? 1 : 0);
+}
+
+double dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head) {
+  return visit_dtype(r.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T* q = static_cast<const T*>(r.q.data) + r.q.offset(at.b, at.h, at.i, 0);
+    const T* k = static_cast<const T*>(r.k.data) + r.k.offset(at.b, key_head, at.j, 0);
+    double sum = 0;
+    for (std::int64_t d = 0; d < r.width; ++d) {
+      sum += as_double(q[d * r.q.stride[3]]) * as_double(k[d * r.k.stride[3]]);
+    }
+    return sum;
+  });
+}
+
+// All additive biases of one pair.
+double bias(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
+  double sum = 0;
+  if (r.bias.present) sum += element(r.bias, r.bias.offset(at.b, at.h, at.i, at.j));
+  const std::int64_t p =
+      r.query_positions.present ? r.query_positions.integer(at.b, at.i) : at.i + r.offset(at.b);
+  const std::int64_t j = r.key_positions.present ? r.key_positions.integer(at.b, at.j) : at.j;
+  if (r.slopes.present) {
+    const double fall = r.slopes.value(at.h, 0) * static_cast<double>(std::abs(p - j));
+    sum += fault == AttentionFault::slope_sign ? fall : -fall;
+  }
+  if (r.bias_table.present) {
+    const std::int64_t m = r.bias_table.shape[1] / 2;
+    sum += r.bias_table.value(at.h, std::clamp(j - p, -m, m) + m);
+  }
+  if (r.bucket_table.present) {
+    sum += r.bucket_table.value(
+        at.h, bucket_of(j - p, r.buckets, r.bucket_table.shape[1], r.max_distance));
+  }
+  return sum;
+}
+
+}  // namespace
+
+double element(const Strided4& array, std::int64_t offset) {
+  return visit_dtype(array.dtype, [&](auto zero) {
+    return as_double(static_cast<const decltype(zero)*>(array.data)[offset]);
+  });
+}
+
+std::int64_t key_head_of(const ResolvedAttention& problem, std::int64_t head,
+                         AttentionFault fault) {
+  return fault == AttentionFault::key_heads_tiled ? head % problem.key_heads
+                                                  : head / (problem.heads / problem.key_heads);
+}
+
+bool sees(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
+  const std::int64_t j = at.j;
+  const std::int64_t p = at.i + r.offset(at.b);
+  if (r.causal && j >= r.prefix) {
+    if (fault == AttentionFault::strict_diagonal ? j >= p : j > p) return false;
+  }
+  if (r.window > 0 && j <= p - r.window) return false;
+  if (r.window_right > 0 && j >= p + r.window_right) return false;
+  if (r.chunk > 0 && floor_divided(j, r.chunk) != floor_divided(p, r.chunk)) return false;
+  if (r.key_lengths.present) {
+    const std::int64_t length = r.key_lengths.integer(at.b, 0);
+    if (r.padding == Padding::right ? j >= length : j < r.keys - length) return false;
+  }
+  if (r.query_segments.present &&
+      r.query_segments.integer(at.b, at.i) != r.key_segments.integer(at.b, j)) {
+    return false;
+  }
+  if (r.keep.present) {
+    // Any non-zero byte of a boolean is true.
+    Strided4 keep = r.keep;
+    if (keep.dtype == DType::boolean) keep.dtype = DType::uint8;
+    const bool kept = element(keep, keep.offset(at.b, at.h, at.i, j)) != 0;
+    if (kept == (fault == AttentionFault::mask_inverted)) return false;
+  }
+  return true;
+}
+
+double score(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
+  const double added = bias(r, at, fault);
+  const bool early = fault == AttentionFault::bias_before_scaling;
+  double s = dot(r, at, key_head_of(r, at.h, fault));
+  if (early) s += added;
+  s *= r.scale;
+  if (r.softcap > 0 && fault != AttentionFault::cap_dropped) {
+    s = r.softcap * std::tanh(s / r.softcap);
+  }
+  return early ? s : s + added;
+}
+
+}  // namespace volvelle

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <cmath>
+
+#include "attention/resolve_layout.h"
+#include "attention/resolve_values.h"
+#include "attention/resolved.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+constexpr std::int64_t kDefaultMaxDistance = AttentionProblem{}.max_distance;
+
+std::string shapes_of(const AttentionProblem& problem) {
+  return described("q", problem.q) + ", " + described("k", problem.k) + ", " +
+         described("v", problem.v);
+}
+
+[[noreturn]] void refuse_equal(const char* axis, const char* left, std::int64_t of_left,
+                               const char* right, std::int64_t of_right,
+                               const AttentionProblem& problem) {
+  refuse(std::string(axis) + " of " + left + " is " + std::to_string(of_left) + " but of " + right +
+         " " + std::to_string(of_right) + " (" + shapes_of(problem) + ")");
+}
+
+void check_arrays(const AttentionProblem& problem) {
+  const NamedView arrays[] = {{"q", problem.q}, {"k", problem.k}, {"v", problem.v}};
+  for (const NamedView& array : arrays) {
+    if (!array.view) refuse(std::string(array.name) + " is missing; q, k and v are needed");
+    const int rank = array.view.rank();
+    if (rank < 2 || rank > 4) {
+      refuse(described(array.name, array.view) +
+             " must have rank 2 (T,D), 3 (H,T,D) or 4 (B,H,T,D)");
+    }
+    check_floating(array);
+    check_memory(array);
+  }
+  if (problem.q.rank() != problem.k.rank() || problem.q.rank() != problem.v.rank()) {
+    refuse("q, k and v must have the same rank (" + shapes_of(problem) + ")");
+  }
+  const DType dtype = problem.q.dtype();
+  if (problem.k.dtype() != dtype || problem.v.dtype() != dtype) {
+    refuse("q is " + std::string(name_of(dtype)) + ", k " +
+           std::string(name_of(problem.k.dtype())) + ", v " +
+           std::string(name_of(problem.v.dtype())) + "; convert them to one type");
+  }
+}
+
+void check_products(const ResolvedAttention& r, const AttentionProblem& problem) {
+  if (r.queries > kLongestAxis || r.keys > kLongestAxis) {
+    refuse("T and S must not exceed 2^38 (" + shapes_of(problem) + ")");
+  }
+  const std::int64_t widest = std::max(r.width, r.value_width);
+  const std::int64_t longest = std::max(r.queries, r.keys);
+  std::int64_t count = 0;
+  if (__builtin_mul_overflow(r.batch, r.heads, &count) ||
+      __builtin_mul_overflow(count, std::max<std::int64_t>(longest, 1), &count) ||
+      __builtin_mul_overflow(count, widest, &count) ||
+      __builtin_mul_overflow(count, std::int64_t{8}, &count)) {
+    refuse("the bytes of B*H*T*D or B*H*S*E do not fit 63 bits (" + shapes_of(problem) + ")");
+  }
+}
+
+void lay_out_arrays(const AttentionProblem& problem, ResolvedAttention& r) {
+  check_arrays(problem);
+  std::int64_t q[4], k[4], v[4];
+  r.q = on_four_axes({"q", problem.q}, q);
+  r.k = on_four_axes({"k", problem.k}, k);
+  r.v = on_four_axes({"v", problem.v}, v);
+  r.rank = problem.q.rank();
+  r.dtype = problem.q.dtype();
+  r.batch = q[0];
+  r.heads = q[1];
+  r.queries = q[2];
+  r.width = q[3];
+  r.key_heads = k[1];
+  r.keys = k[2];
+  r.value_width = v[3];
+  if (k[0] != q[0]) refuse_equal("B", "q", q[0], "k", k[0], problem);
+  if (v[0] != q[0]) refuse_equal("B", "q", q[0], "v", v[0], problem);
+  if (k[3] != q[3]) refuse_equal("D", "q", q[3], "k", k[3], problem);
+  if (v[1] != k[1]) refuse_equal("G", "k", k[1], "v", v[1], problem);
+  if (v[2] != k[2]) refuse_equal("S", "k", k[2], "v", v[2], problem);
+  if (r.heads < 1 || r.key_heads < 1) {
+    refuse("H and G must be at least 1 (" + shapes_of(problem) + ")");
+  }
+  if (r.width < 1 || r.value_width < 1) {
+    refuse("D and E must be at least 1 (" + shapes_of(problem) + ")");
+  }
+  if (r.heads % r.key_heads != 0) {
+    refuse("H=" + std::to_string(r.heads) +
+           " is not a multiple of G=" + std::to_string(r.key_heads) + " (" +
+           described("q", problem.q) + ", " + described("k", problem.k) + ")");
+  }
+  check_products(r, problem);
+}
+
+std::int64_t extent(const char* name, std::int64_t value) {
+  if (value < 0) {
+    refuse(std::string(name) + " " + std::to_string(value) +
+           " is negative; it must be a count, or 0 for none");
+  }
+  return std::min(value, kLargestExtent);
+}
+
+void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
+  r.scale = problem.scale.value_or(1.0 / std::sqrt(static_cast<double>(r.width)));
+  if (!std::isfinite(r.scale)) {
+    refuse("scale is " + std::to_string(r.scale) + "; it must be a finite number");
+  }
+  r.softcap = problem.softcap;
+  if (!std::isfinite(r.softcap) || r.softcap < 0) {
+    refuse("softcap is " + std::to_string(r.softcap) +
+           "; it must be a finite number above 0, or 0 for none");
+  }
+  r.causal = problem.causal;
+  r.window = extent("window", problem.window);
+  r.window_right = extent("window_right", problem.window_right);
+  r.prefix = extent("prefix", problem.prefix);
+  r.chunk = extent("chunk", problem.chunk);
+  if (r.prefix > 0 && !r.causal) {
+    refuse("prefix " + std::to_string(problem.prefix) +
+           " lifts causality, but causal is not set; set causal or drop the prefix");
+  }
+  r.fixed_offset = problem.alignment == Alignment::top_left ? 0 : r.keys - r.queries;
+}
+
+void lay_out_bucket_table(const AttentionProblem& problem, ResolvedAttention& r) {
+  r.buckets = problem.buckets;
+  r.max_distance = problem.max_distance;
+  if (!problem.bucket_table) {
+    if (r.buckets != Buckets::none) refuse("buckets are set without a bucket_table (H, buckets)");
+    if (r.max_distance != kDefaultMaxDistance) {
+      refuse("max_distance " + std::to_string(r.max_distance) +
+             " is set without a bucket_table (H, buckets)");
+    }
+    return;
+  }
+  const NamedView array{"bucket_table", problem.bucket_table};
+  if (r.buckets == Buckets::none) {
+    refuse(described(array.name, array.view) + " needs buckets: one_way or two_way");
+  }
+  check_floating(array);
+  r.bucket_table = table_of(array, r.heads);
+  const std::int64_t count = r.bucket_table.shape[1];
+  const bool two_way = r.buckets == Buckets::two_way;
+  if (two_way ? count < 4 || count % 2 != 0 : count < 2) {
+    refuse(described(array.name, array.view) + " has " + std::to_string(count) + " buckets; " +
+           (two_way ? "two-way needs an even count of at least 4" : "one-way needs at least 2"));
+  }
+  const std::int64_t exact = (two_way ? count / 2 : count) / 2;
+  if (r.max_distance <= exact) {
+    refuse("max_distance " + std::to_string(r.max_distance) + " must exceed the " +
+           std::to_string(exact) + " distances that have a bucket each (" +
+           described(array.name, array.view) + ")");
+  }
+}
+
+void lay_out_biases(const AttentionProblem& problem, ResolvedAttention& r) {
+  if (problem.bias) {
+    const std::int64_t full[4] = {r.batch, r.heads, r.queries, r.keys};
+    if (!is_floating(problem.bias.dtype())) {
+      refuse(described("bias", problem.bias) + " is " + std::string(name_of(problem.bias.dtype())) +
+             "; it must be floating: a mask of booleans or 0 and 1 goes into `keep`");
+    }
+    r.bias = broadcast_to({"bias", problem.bias}, full);
+  }
+  if (problem.slopes) {
+    check_floating({"slopes", problem.slopes});
+    r.slopes = one_per({"slopes", problem.slopes}, 'H', r.heads);
+  }
+  if (problem.sinks) {
+    check_floating({"sinks", problem.sinks});
+    r.sinks = one_per({"sinks", problem.sinks}, 'H', r.heads);
+  }
+  if (problem.bias_table) {
+    const NamedView array{"bias_table", problem.bias_table};
+    check_floating(array);
+    r.bias_table = table_of(array, r.heads);
+    if (r.bias_table.shape[1] % 2 != 1) {
+      refuse(described(array.name, array.view) + " must have an odd width 2M+1: offsets -M to M");
+    }
+  }
+  lay_out_bucket_table(problem, r);
+  if (problem.query_positions) {
+    check_integer({"query_positions", problem.query_positions});
+    r.query_positions =
+        per_row({"query_positions", problem.query_positions}, r.batch, 'T', r.queries);
+    check_positions("query_positions", r.query_positions);
+  }
+  if (problem.key_positions) {
+    check_integer({"key_positions", problem.key_positions});
+    r.key_positions = per_row({"key_positions", problem.key_positions}, r.batch, 'S', r.keys);
+    check_positions("key_positions", r.key_positions);
+  }
+}
+
+void lay_out_offset(const AttentionProblem& problem, ResolvedAttention& r) {
+  const NamedView array{"query_offset", problem.query_offset};
+  if (problem.alignment != Alignment::bottom_right) {
+    refuse("alignment top_left and query_offset contradict each other; give one of them");
+  }
+  check_integer(array);
+  const bool shared = array.view.rank() == 1 && array.view.shape()[0] == 1;
+  r.query_offset = one_per(array, 'B', shared ? 1 : r.batch);
+  r.query_offset.shape[0] = r.batch;  // a single one has stride 0 and serves every row
+}
+
+void lay_out_segments(const AttentionProblem& problem, ResolvedAttention& r) {
+  if (!problem.query_segments || !problem.key_segments) {
+    refuse(std::string(problem.query_segments ? "query_segments" : "key_segments") +
+           " is given alone; query_segments (B,T) and key_segments (B,S) go together");
+  }
+  check_integer({"query_segments", problem.query_segments});
+  check_integer({"key_segments", problem.key_segments});
+  r.query_segments = per_row({"query_segments", problem.query_segments}, r.batch, 'T', r.queries);
+  r.key_segments = per_row({"key_segments", problem.key_segments}, r.batch, 'S', r.keys);
+  check_segments("query_segments", r.query_segments);
+  check_segments("key_segments", r.key_segments);
+}
+
+void lay_out_exclusion(const AttentionProblem& problem, ResolvedAttention& r) {
+  if (problem.query_offset) lay_out_offset(problem, r);
+  r.padding = problem.padding;
+  if (problem.key_lengths) {
+    check_integer({"key_lengths", problem.key_lengths});
+    r.key_lengths = one_per({"key_lengths", problem.key_lengths}, 'B', r.batch);
+    check_key_lengths(r);
+  } else if (problem.padding != Padding::right) {
+    refuse("padding is set without key_lengths (B)");
+  }
+  if (problem.query_segments || problem.key_segments) lay_out_segments(problem, r);
+  if (problem.keep) {
+    const std::int64_t full[4] = {r.batch, r.heads, r.queries, r.keys};
+    r.keep = broadcast_to({"keep", problem.keep}, full);
+    check_keep({"keep", problem.keep});
+  }
+}
+
+}  // namespace
+
+ResolvedAttention resolve(const AttentionProblem& problem) {
+  ResolvedAttention resolved;
+  lay_out_arrays(problem, resolved);
+  lay_out_numbers(problem, resolved);
+  lay_out_biases(problem, resolved);
+  lay_out_exclusion(problem, resolved);
+  check_offsets(resolved);
+  return resolved;
+}
+
+}  // namespace volvelle
