@@ -18,7 +18,6 @@ Strided4 lay_out(const char* name, const MutableView& array, const Wanted& wante
                  const ResolvedAttention& problem) {
   if (!array) return {};
   const View view = array;
-  const NamedView named{name, view};
   const int dropped = wanted.length - view.rank();
   bool fits = dropped == 0 || dropped == 4 - problem.rank;
   for (int axis = 0; fits && axis < wanted.length; ++axis) {
@@ -38,7 +37,7 @@ Strided4 lay_out(const char* name, const MutableView& array, const Wanted& wante
     refuse(std::string(name) + " is " + std::string(name_of(view.dtype())) + "; it must be " +
            std::string(name_of(wanted.dtype)));
   }
-  check_memory(named);
+  check_memory({name, view});
   if (!provably_injective(view)) {
     refuse(described(name, view) + " with strides " + to_string(view.strides()) +
            " would be written over itself; give it strides under which no two elements meet");
@@ -54,15 +53,25 @@ Strided4 lay_out(const char* name, const MutableView& array, const Wanted& wante
   return laid;
 }
 
-void check_disjoint(const NamedView& output, const NamedView& other) {
-  if (!other.view || provably_disjoint(output.view, other.view)) return;
-  refuse(std::string(output.name) + " overlaps " + other.name +
+struct Written {
+  const char* name;
+  const MutableView& view;
+  ByteRange range;
+};
+
+void check_disjoint(const Written& output, const char* name, const View& other) {
+  if (provably_disjoint(output.view, other)) return;
+  refuse(std::string(output.name) + " overlaps " + name +
          " in memory; give it an array of its own");
 }
 
 void check_overlap(const AttentionProblem& p, const AttentionOutputs& outputs) {
-  const View views[] = {outputs.output, outputs.lse, outputs.entropy, outputs.column_sums};
-  const char* const names[] = {"output", "lse", "entropy", "column_sums"};
+  const Written written[] = {
+      {"output", outputs.output, byte_range(outputs.output)},
+      {"lse", outputs.lse, byte_range(outputs.lse)},
+      {"entropy", outputs.entropy, byte_range(outputs.entropy)},
+      {"column_sums", outputs.column_sums, byte_range(outputs.column_sums)},
+  };
   const NamedView inputs[] = {
       {"q", p.q},
       {"k", p.k},
@@ -80,11 +89,19 @@ void check_overlap(const AttentionProblem& p, const AttentionOutputs& outputs) {
       {"key_segments", p.key_segments},
       {"keep", p.keep},
   };
+  for (const NamedView& input : inputs) {
+    if (!input.view) continue;
+    const ByteRange range = byte_range(input.view);
+    for (const Written& output : written) {
+      if (output.range.meets(range)) check_disjoint(output, input.name, input.view);
+    }
+  }
   for (int i = 0; i < 4; ++i) {
-    if (!views[i]) continue;
-    const NamedView output{names[i], views[i]};
-    for (const NamedView& input : inputs) check_disjoint(output, input);
-    for (int other = 0; other < i; ++other) check_disjoint(output, {names[other], views[other]});
+    for (int j = 0; j < i; ++j) {
+      if (written[i].range.meets(written[j].range)) {
+        check_disjoint(written[i], written[j].name, written[j].view);
+      }
+    }
   }
 }
 

@@ -1,0 +1,153 @@
+#include "attention/composed.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "attention/composed_operations.h"
+#include "base/aligned_memory.h"
+#include "base/thread_pool.h"
+#include "tensor/convert.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+// One head's arrays in one workspace. `inputs` holds q and k for the scores, then v.
+template <class Real>
+struct HeadMemory {
+  static constexpr std::size_t kLine = 64;
+
+  Real *matrix, *inputs, *output, *maxima, *lse, *entropy, *columns;
+  bool* excluded;
+
+  // Bytes for all of it; false when they do not fit 63 bits.
+  static bool bytes(const ResolvedAttention& r, std::size_t& total) {
+    std::int64_t pairs = 0;
+    std::int64_t sum = 0;
+    if (__builtin_mul_overflow(r.queries, r.keys, &pairs) ||
+        __builtin_mul_overflow(pairs, static_cast<std::int64_t>(sizeof(Real) + 1), &sum)) {
+      return false;
+    }
+    for (const std::int64_t count : counts(r)) {  // checked products: resolve() saw to their size
+      if (__builtin_add_overflow(sum, count * static_cast<std::int64_t>(sizeof(Real)), &sum)) {
+        return false;
+      }
+    }
+    total = static_cast<std::size_t>(sum) + 8 * kLine;
+    return true;
+  }
+
+  HeadMemory(const ResolvedAttention& r, void* memory) {
+    char* at = static_cast<char*>(memory);
+    const auto take = [&](std::int64_t count) {
+      Real* array = reinterpret_cast<Real*>(at);
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(Real);
+      at += (bytes + kLine - 1) / kLine * kLine;
+      return array;
+    };
+    const auto count = counts(r);
+    matrix = take(r.queries * r.keys);
+    inputs = take(count[0]);
+    output = take(count[1]);
+    maxima = take(count[2]);
+    lse = take(count[3]);
+    entropy = take(count[4]);
+    columns = take(count[5]);
+    excluded = reinterpret_cast<bool*>(at);
+  }
+
+ private:
+  static std::array<std::int64_t, 6> counts(const ResolvedAttention& r) {
+    return {std::max((r.queries + r.keys) * r.width, r.keys * r.value_width),
+            r.queries * r.value_width,
+            r.queries,
+            r.queries,
+            r.queries,
+            r.keys};
+  }
+};
+
+template <class Real>
+void store(const Strided4& array, std::int64_t b, std::int64_t h, std::int64_t rows,
+           std::int64_t width, const Real* from) {
+  if (!array.present) return;
+  visit_dtype(array.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      T* row = static_cast<T*>(const_cast<void*>(array.data)) + array.offset(b, h, i, 0);
+      for (std::int64_t e = 0; e < width; ++e) {
+        const Real value = *from++;
+        if constexpr (std::is_same_v<T, Float16>) {
+          row[e * array.stride[3]] = to_float16(value);
+        } else if constexpr (std::is_same_v<T, BFloat16>) {
+          row[e * array.stride[3]] = to_bfloat16(value);
+        } else {
+          row[e * array.stride[3]] = static_cast<T>(value);
+        }
+      }
+    }
+  });
+}
+
+template <class Real>
+void attend_head(const ResolvedAttention& r, const ResolvedOutputs& outputs, std::int64_t b,
+                 std::int64_t h, void* memory) {
+  const HeadMemory<Real> own(r, memory);
+  const ComposedHead<Real> head(r, b, h);
+  head.scores(own.inputs, own.matrix);
+  head.scale(own.matrix);
+  head.cap(own.matrix);
+  head.add_biases(own.matrix);
+  head.exclude(own.excluded);
+  head.exponentials(own.matrix, own.excluded, own.maxima);
+  head.normalise(own.matrix, own.excluded, own.maxima, own.lse);
+  store(outputs.lse, b, h, r.queries, 1, own.lse);
+  if (outputs.output.present) {
+    head.weigh(own.matrix, own.excluded, own.maxima, own.inputs, own.output);
+    store(outputs.output, b, h, r.queries, r.value_width, own.output);
+  }
+  if (outputs.entropy.present) {
+    head.entropy(own.matrix, own.lse, own.maxima, own.entropy);
+    store(outputs.entropy, b, h, r.queries, 1, own.entropy);
+  }
+  if (outputs.column_sums.present) {
+    head.column_sums(own.matrix, own.columns);
+    store(outputs.column_sums, b, h, r.keys, 1, own.columns);
+  }
+}
+
+template <class Real>
+void attend_heads(const ResolvedAttention& r, const ResolvedOutputs& outputs, int threads,
+                  std::size_t limit_bytes) {
+  std::size_t bytes = 0;
+  const bool fits = HeadMemory<Real>::bytes(r, bytes);
+  if (!fits || bytes > limit_bytes) {
+    throw InvalidArgument(
+        "[attend] the composed path keeps one head's T x S = " + std::to_string(r.queries) + " x " +
+        std::to_string(r.keys) + " scores: " +
+        (fits ? std::to_string(bytes) + " bytes" : std::string("more than 63 bits of bytes")) +
+        ", above its limit of " + std::to_string(limit_bytes) +
+        "; the fused path keeps no such matrix");
+  }
+  // As many heads at once as the limit leaves room for.
+  const std::size_t at_once = std::min<std::size_t>(limit_bytes / bytes, 1024);
+  parallel_for(
+      r.batch * r.heads, std::min(threads, static_cast<int>(at_once)), [&](std::int64_t task) {
+        static thread_local Workspace workspace;
+        attend_head<Real>(r, outputs, task / r.heads, task % r.heads, workspace.at_least(bytes));
+      });
+}
+
+}  // namespace
+
+void attend_composed(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads,
+                     std::size_t limit_bytes) {
+  if (problem.dtype == DType::float64) {
+    attend_heads<double>(problem, outputs, threads, limit_bytes);
+  } else {
+    attend_heads<float>(problem, outputs, threads, limit_bytes);
+  }
+}
+
+}  // namespace volvelle

@@ -1,0 +1,149 @@
+#include "volvelle/attention/steps.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "attention/composed_operations.h"
+#include "attention/resolved.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+std::string shape_text(const ResolvedAttention& r) {
+  return to_string(Shape{r.batch, r.heads, r.queries, r.keys});
+}
+
+// How many (B,H,T,S) matrices of the computing type are kept.
+std::int64_t kept_matrices(const ResolvedAttention& r) {
+  return 5 + (r.softcap > 0 ? 1 : 0) + (r.has_bias() ? 1 : 0);
+}
+
+void check_size(const ResolvedAttention& r, std::size_t size, std::size_t limit_bytes) {
+  const std::int64_t each =
+      kept_matrices(r) * static_cast<std::int64_t>(size) + (r.has_exclusion() ? 1 : 0);
+  std::int64_t bytes = 0;
+  const bool fits = !__builtin_mul_overflow(r.batch * r.heads, r.queries, &bytes) &&
+                    !__builtin_mul_overflow(bytes, r.keys, &bytes) &&
+                    !__builtin_mul_overflow(bytes, each, &bytes);
+  if (fits && static_cast<std::size_t>(bytes) <= limit_bytes) return;
+  throw InvalidArgument(
+      "[attention_steps] keeping every step of (B,H,T,S) = " + shape_text(r) + " takes " +
+      (fits ? std::to_string(bytes) + " bytes" : std::string("more than 63 bits of bytes")) +
+      ", above the limit of " + std::to_string(limit_bytes) +
+      "; take fewer heads or tokens, or raise the limit");
+}
+
+// The part of a (B,H,...) tensor that belongs to one head; null for an absent tensor.
+template <class T>
+T* of_head(Tensor& tensor, std::int64_t task, std::int64_t count) {
+  return tensor ? tensor.data<T>() + task * count : nullptr;
+}
+
+template <class Real>
+class StepsOfHead {
+ public:
+  StepsOfHead(const ResolvedAttention& r, AttentionSteps& steps, std::int64_t task)
+      : r_(r),
+        steps_(steps),
+        task_(task),
+        head_(r, task / r.heads, task % r.heads),
+        inputs_(dtype_of<Real>, {std::max((r.queries + r.keys) * r.width, r.keys * r.value_width)}),
+        excluded_(Tensor::zeros(DType::boolean, {r.has_exclusion() ? 0 : r.queries * r.keys})),
+        maxima_(dtype_of<Real>, {r.queries}) {}
+
+  void run() {
+    Real* inputs = static_cast<Real*>(inputs_.raw());
+    Real* scores = matrix(steps_.scores);
+    head_.scores(inputs, scores);
+    Real* last = next(steps_.scaled, scores);
+    head_.scale(last);
+    if (r_.softcap > 0) head_.cap(last = next(steps_.capped, last));
+    if (r_.has_bias()) head_.add_biases(last = next(steps_.biased, last));
+    bool* excluded = excluded_.data<bool>();
+    if (steps_.excluded) {
+      excluded = of_head<bool>(steps_.excluded, task_, pairs());
+      head_.exclude(excluded);
+    }
+    Real* maxima = maxima_.data<Real>();
+    Real* weights = next(steps_.exponentials, last);
+    head_.exponentials(weights, excluded, maxima);
+    weights = next(steps_.weights, weights);
+    Real* lse = of_head<Real>(steps_.lse, task_, r_.queries);
+    head_.normalise(weights, excluded, maxima, lse);
+    head_.weigh(weights, excluded, maxima, inputs,
+                of_head<Real>(steps_.output, task_, r_.queries * r_.value_width));
+    head_.entropy(weights, lse, maxima, of_head<Real>(steps_.entropy, task_, r_.queries));
+    head_.row_sums(weights, of_head<Real>(steps_.row_sums, task_, r_.queries));
+    head_.column_sums(weights, of_head<Real>(steps_.column_sums, task_, r_.keys));
+    without_scale(scores, excluded);
+  }
+
+ private:
+  std::int64_t pairs() const { return r_.queries * r_.keys; }
+  Real* matrix(Tensor& tensor) { return of_head<Real>(tensor, task_, pairs()); }
+
+  // The next step's matrix, filled with what the step before it wrote.
+  Real* next(Tensor& tensor, const Real* before) {
+    Real* own = matrix(tensor);
+    if (pairs() > 0) std::memcpy(own, before, static_cast<std::size_t>(pairs()) * sizeof(Real));
+    return own;
+  }
+
+  void without_scale(const Real* scores, const bool* excluded) {
+    Real* weights = next(steps_.weights_unscaled, scores);
+    Tensor lse(dtype_of<Real>, {r_.queries});
+    head_.cap(weights);
+    head_.add_biases(weights);
+    head_.exponentials(weights, excluded, maxima_.data<Real>());
+    head_.normalise(weights, excluded, maxima_.data<Real>(), lse.data<Real>());
+  }
+
+  const ResolvedAttention& r_;
+  AttentionSteps& steps_;
+  std::int64_t task_;
+  ComposedHead<Real> head_;
+  Tensor inputs_;    // q and k for the scores, then v
+  Tensor excluded_;  // all false, for problems without exclusion
+  Tensor maxima_;
+};
+
+AttentionSteps make_steps(const ResolvedAttention& r, DType dtype) {
+  const Shape square{r.batch, r.heads, r.queries, r.keys};
+  const Shape rows{r.batch, r.heads, r.queries};
+  AttentionSteps steps;
+  steps.scores = Tensor(dtype, square);
+  steps.scaled = Tensor(dtype, square);
+  if (r.softcap > 0) steps.capped = Tensor(dtype, square);
+  if (r.has_bias()) steps.biased = Tensor(dtype, square);
+  if (r.has_exclusion()) steps.excluded = Tensor(DType::boolean, square);
+  steps.exponentials = Tensor(dtype, square);
+  steps.weights = Tensor(dtype, square);
+  steps.weights_unscaled = Tensor(dtype, square);
+  steps.row_sums = Tensor(dtype, rows);
+  steps.column_sums = Tensor(dtype, {r.batch, r.heads, r.keys});
+  steps.output = Tensor(dtype, {r.batch, r.heads, r.queries, r.value_width});
+  steps.lse = Tensor(dtype, rows);
+  steps.entropy = Tensor(dtype, rows);
+  return steps;
+}
+
+}  // namespace
+
+AttentionSteps attention_steps(const AttentionProblem& problem, std::size_t limit_bytes) {
+  const ResolvedAttention r = resolve(problem);
+  const bool wide = r.dtype == DType::float64;
+  check_size(r, wide ? sizeof(double) : sizeof(float), limit_bytes);
+  AttentionSteps steps = make_steps(r, wide ? DType::float64 : DType::float32);
+  for (std::int64_t task = 0; task < r.batch * r.heads; ++task) {
+    if (wide) {
+      StepsOfHead<double>(r, steps, task).run();
+    } else {
+      StepsOfHead<float>(r, steps, task).run();
+    }
+  }
+  return steps;
+}
+
+}  // namespace volvelle
