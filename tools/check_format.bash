@@ -8,7 +8,7 @@ formatter=$(command -v clang-format-19) || {
   exit 1
 }
 mapfile -d '' -t files < <(
-  find include src tests benchmarks examples \( -name 'build*' -o -path tests/layers \) -prune -o \
+  find include src tests benchmarks examples \( -path examples/build -o -path tests/layers \) -prune -o \
     \( -name '*.h' -o -name '*.cc' \) -type f -print0 2>/dev/null
 )
 if [[ ${1:-} == --fix ]]; then
