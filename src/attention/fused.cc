@@ -1,0 +1,252 @@
+#include "attention/fused.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "attention/fused_walk.h"
+#include "base/thread_pool.h"
+
+namespace volvelle {
+namespace {
+
+constexpr std::int64_t kTile = kernels::kTileKeys;
+// Keys whose column sums one task gathers.
+constexpr std::int64_t kColumnBlock = 8 * kTile;
+
+CallWorkspaces& call_workspaces() {
+  thread_local CallWorkspaces workspaces;
+  return workspaces;
+}
+
+Workspace& task_workspace() {
+  thread_local Workspace workspace;
+  return workspace;
+}
+
+template <class T>
+T* writable(const Strided4& view) {
+  return static_cast<T*>(const_cast<void*>(view.data));
+}
+
+// Normalises the panels of a task and stores what was asked for. `lse_rows`: (B,H,T), or null.
+template <class T>
+void finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, PanelWalk<T>& walk,
+                  int slot, std::int64_t b, std::int64_t h, T* lse_rows) {
+  const ResolvedAttention& problem = call.problem;
+  const std::int64_t query = walk.query(slot);
+  const int count = walk.count(slot);
+  const Strided4& output = outputs.output;
+  const bool direct = output.dtype == dtype_of<T> && output.stride[3] == 1;
+  const std::int64_t offset = output.offset(b, h, query, 0);
+
+  kernels::PanelFinish<T> finish;
+  finish.out = walk.out(slot);
+  finish.maximum = walk.maximum(slot);
+  finish.sum = walk.sum(slot);
+  finish.moment = walk.moment(slot);
+  finish.value_width = static_cast<int>(problem.value_width);
+  finish.vectors = call.vectors;
+  finish.queries = count;
+  finish.rows = direct ? writable<T>(output) + offset : walk.rows();
+  finish.row_stride = direct ? output.stride[2] : problem.value_width;
+  // The panel's running state is done with once its statistics are out: they go in its place.
+  finish.lse = outputs.lse.present || lse_rows != nullptr ? walk.statistic() : nullptr;
+  finish.entropy = outputs.entropy.present ? walk.moment(slot) : nullptr;
+  call.kernels.finish(finish);
+  if (!direct) {
+    store_rows(walk.rows(), count, problem.value_width, output, offset, output.stride[2],
+               output.stride[3]);
+  }
+  if (lse_rows != nullptr) {
+    std::copy_n(finish.lse, count, lse_rows + (b * problem.heads + h) * problem.queries + query);
+  }
+  const auto scatter = [&](const T* lanes, const Strided4& view) {
+    T* place = writable<T>(view) + view.offset(b, h, query, 0);
+    for (int x = 0; x < count; ++x) place[x * view.stride[2]] = lanes[x];
+  };
+  if (outputs.lse.present) scatter(finish.lse, outputs.lse);
+  if (outputs.entropy.present) scatter(finish.entropy, outputs.entropy);
+}
+
+// Opens the panels of one task and returns how many there are.
+template <class T>
+int open_panels(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, std::int64_t h,
+                std::int64_t query, int most) {
+  int panels = 0;
+  while (panels < most && query < call.problem.queries) {
+    const std::int64_t left = call.problem.queries - query;
+    const int count = static_cast<int>(std::min<std::int64_t>(call.panel, left));
+    walk.open(panels++, b, h, query, count);
+    query += count;
+  }
+  return panels;
+}
+
+template <class T>
+void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::int64_t task,
+                  T* lse_rows) {
+  const ResolvedAttention& problem = call.problem;
+  const std::int64_t planes = problem.batch * problem.heads;
+  // Heads side by side, late queries first: under causality they have the most keys.
+  const std::int64_t plane = task % planes;
+  const std::int64_t block = call.tasks_per_head - 1 - task / planes;
+  const std::int64_t b = plane / problem.heads;
+  const std::int64_t h = plane % problem.heads;
+  PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());
+  const int panels = open_panels(call, walk, b, h, block * call.panels_per_task * call.panel,
+                                 call.panels_per_task);
+  std::int64_t first = problem.keys;
+  std::int64_t last = 0;
+  for (int slot = 0; slot < panels; ++slot) {
+    const PanelExclusion& exclusion = walk.exclusion(slot);
+    if (exclusion.any_first == exclusion.any_last) continue;
+    first = std::min(first, exclusion.any_first);
+    last = std::max(last, exclusion.any_last);
+  }
+  kernels::TileStep<T> step;
+  for (std::int64_t from = first / kTile * kTile; from < last; from += kTile) {
+    const std::int64_t to = std::min(from + kTile, problem.keys);
+    bool loaded = false;
+    KeyValueTile<T> tile;
+    for (int slot = 0; slot < panels; ++slot) {
+      if (!walk.exclusion(slot).touches(from, to)) continue;
+      if (!loaded) {
+        tile = call.source.load(b, problem.key_head(h), from, static_cast<int>(to - from),
+                                walk.scratch());
+        loaded = true;
+      }
+      int shift = 0;
+      if (!walk.prepare(slot, tile, from, to, step, shift)) continue;
+      if (slot == 0 && from + 2 * kTile <= problem.keys && call.source.in_place()) {
+        step.next_k = tile.k + kTile * tile.k_stride;
+        step.next_v = tile.v + kTile * tile.v_stride;
+      }
+      call.kernels.tile(step);
+    }
+  }
+  for (int slot = 0; slot < panels; ++slot) {
+    finish_panel(call, outputs, walk, slot, b, h, lse_rows);
+  }
+}
+
+// Column sums of one block of keys: all queries in order, so that no bit depends on the threads.
+template <class T>
+void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::int64_t task,
+                 const T* lse_rows) {
+  const ResolvedAttention& problem = call.problem;
+  const std::int64_t blocks = (problem.keys + kColumnBlock - 1) / kColumnBlock;
+  const std::int64_t plane = task / blocks;
+  const std::int64_t b = plane / problem.heads;
+  const std::int64_t h = plane % problem.heads;
+  const std::int64_t begin = task % blocks * kColumnBlock;
+  const std::int64_t end = std::min(begin + kColumnBlock, problem.keys);
+  double sums[kColumnBlock] = {};
+  PanelWalk<T> walk(call, 1, false, task_workspace());
+  kernels::TileStep<T> step;
+  for (std::int64_t query = 0; query < problem.queries; query += call.panel) {
+    open_panels(call, walk, b, h, query, 1);
+    if (!walk.exclusion(0).touches(begin, end)) continue;
+    const T* lse = lse_rows + plane * problem.queries + query;
+    T* lanes = walk.statistic();
+    std::fill_n(lanes, call.panel, std::numeric_limits<T>::infinity());
+    for (int x = 0; x < walk.count(0); ++x) {
+      const bool empty = lse[x] == -std::numeric_limits<T>::infinity();
+      if (!empty) lanes[x] = lse[x] * call.kernels.per_nat;
+    }
+    for (std::int64_t from = begin; from < end; from += kTile) {
+      const std::int64_t to = std::min(from + kTile, end);
+      if (!walk.exclusion(0).touches(from, to)) continue;
+      const KeyValueTile<T> tile = call.source.load(b, problem.key_head(h), from,
+                                                    static_cast<int>(to - from), walk.scratch());
+      int shift = 0;
+      if (!walk.prepare(0, tile, from, to, step, shift)) continue;
+      call.kernels.column_sums(step, lanes, sums + (from - begin) + shift);
+    }
+  }
+  const Strided4& view = outputs.column_sums;
+  T* place = writable<T>(view) + view.offset(b, h, begin, 0);
+  for (std::int64_t j = 0; j < end - begin; ++j) {
+    place[j * view.stride[2]] = static_cast<T>(sums[j]);
+  }
+}
+
+template <class T>
+void attend_as(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads) {
+  CallWorkspaces& workspaces = call_workspaces();
+  const FusedCall<T> call(problem, threads, workspaces);
+  const std::int64_t planes = problem.batch * problem.heads;
+  T* lse_rows = nullptr;
+  if (outputs.column_sums.present) {
+    lse_rows = static_cast<T*>(
+        workspaces.rows.at_least(static_cast<std::size_t>(planes * problem.queries) * sizeof(T)));
+  }
+  parallel_for(planes * call.tasks_per_head, threads,
+               [&](std::int64_t task) { forward_task(call, outputs, task, lse_rows); });
+  if (!outputs.column_sums.present) return;
+  const std::int64_t blocks = (problem.keys + kColumnBlock - 1) / kColumnBlock;
+  parallel_for(planes * blocks, threads,
+               [&](std::int64_t task) { column_task(call, outputs, task, lse_rows); });
+}
+
+template <class T>
+TileCounts count_as(const ResolvedAttention& problem, int threads) {
+  const FusedCall<T> call(problem, threads, call_workspaces());
+  TileCounts counts;
+  counts.queries = call.panel;
+  counts.keys = static_cast<int>(kTile);
+  const std::int64_t tiles = (problem.keys + kTile - 1) / kTile;
+  const bool heads_differ = problem.keep.present && problem.keep.stride[1] != 0;
+  const std::int64_t distinct_heads = heads_differ ? problem.heads : 1;
+  const std::int64_t share = problem.heads / distinct_heads;
+  PanelExclusion exclusion;
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t query = 0; query < problem.queries; query += call.panel) {
+      const int count =
+          static_cast<int>(std::min<std::int64_t>(call.panel, problem.queries - query));
+      exclude_by_index(problem, b, query, count, exclusion);
+      for (std::int64_t h = 0; h < distinct_heads; ++h) {
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+          const std::int64_t from = tile * kTile;
+          const std::int64_t to = std::min(from + kTile, problem.keys);
+          switch (call.map.verdict(b, h, query, count, exclusion, from, to).kind) {
+            case TileKind::skipped:
+              counts.skipped += share;
+              break;
+            case TileKind::full:
+              counts.full += share;
+              break;
+            case TileKind::partial:
+              counts.partial += share;
+              break;
+          }
+        }
+      }
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+const char* fused_refusal(const ResolvedAttention& problem) {
+  constexpr std::int64_t kWidest = std::int64_t{1} << 24;
+  if (problem.width > kWidest || problem.value_width > kWidest) {
+    return "heads wider than 16,777,216 do not fit a panel's workspace";
+  }
+  return nullptr;
+}
+
+void attend_fused(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads) {
+  if (problem.dtype == DType::float64) {
+    attend_as<double>(problem, outputs, threads);
+  } else {
+    attend_as<float>(problem, outputs, threads);
+  }
+}
+
+TileCounts count_tiles(const ResolvedAttention& problem, int threads) {
+  return problem.dtype == DType::float64 ? count_as<double>(problem, threads)
+                                         : count_as<float>(problem, threads);
+}
+
+}  // namespace volvelle

@@ -1,0 +1,246 @@
+#include "attention/fused_walk.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tensor/convert.h"
+#include "volvelle/tensor/tensor.h"
+
+namespace volvelle {
+namespace {
+
+constexpr int kTile = kernels::kTileKeys;
+// Queries that share one pass over a tile of keys: enough that reading the keys costs nothing,
+// few enough that their queries and outputs stay in the second-level cache.
+constexpr int kLongTask = 256;
+constexpr int kShortTask = 64;
+constexpr std::int64_t kLongQueries = 768;
+constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+
+// Hands out pieces of one block of memory, each at a 64-byte boundary; with no block it measures.
+class Carver {
+ public:
+  explicit Carver(void* base) : base_(static_cast<std::byte*>(base)) {}
+
+  template <class E>
+  E* take(std::int64_t count) {
+    std::byte* place = base_ == nullptr ? nullptr : base_ + used_;
+    used_ += (static_cast<std::size_t>(count) * sizeof(E) + 63) / 64 * 64;
+    return reinterpret_cast<E*>(place);
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::byte* base_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces)
+    : problem(resolved),
+      kernels(kernels::forward_kernels<T>()),
+      vectors(resolved.queries <= kernels.lanes ? 1 : 2),
+      panel(vectors * kernels.lanes),
+      map(resolved, panel, threads, workspaces.map),
+      offset_bias(resolved, kernels.per_nat, workspaces.bias),
+      source(resolved) {
+  const std::int64_t queries = problem.queries;
+  const std::int64_t bytes =
+      (problem.width + problem.value_width) * panel * static_cast<std::int64_t>(sizeof(T));
+  std::int64_t panels = std::max(1, (queries >= kLongQueries ? kLongTask : kShortTask) / panel);
+  panels =
+      std::max<std::int64_t>(1, std::min(panels, kTaskBytes / std::max<std::int64_t>(bytes, 1)));
+  const std::int64_t all = (queries + panel - 1) / panel;
+  const std::int64_t planes = problem.batch * problem.heads;
+  // Short of tasks for the threads: cut finer. No bit depends on the cut.
+  while (threads > 1 && panels > 1 && planes * ((all + panels - 1) / panels) < 4 * threads) {
+    panels = (panels + 1) / 2;
+  }
+  panels_per_task =
+      static_cast<int>(std::min<std::int64_t>(panels, std::max<std::int64_t>(all, 1)));
+  tasks_per_head = (all + panels_per_task - 1) / panels_per_task;
+}
+
+template <class T>
+PanelWalk<T>::PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace)
+    : call_(call) {
+  const ResolvedAttention& problem = call.problem;
+  const std::int64_t width = call.panel;
+  const bool choice = problem.query_segments.present || problem.keep.present;
+  const bool biased =
+      problem.bias.present || problem.query_positions.present || problem.key_positions.present;
+  const bool rows = problem.dtype != dtype_of<T> || problem.q.stride[3] != 1;
+  const auto carve = [&](void* base) {
+    Carver carver(base);
+    exclusion_ = carver.take<PanelExclusion>(panels);
+    query_ = carver.take<std::int64_t>(panels);
+    count_ = carver.take<int>(panels);
+    queries_ = carver.take<T>(panels * width * problem.width);
+    out_ = carver.take<T>(panels * width * problem.value_width);
+    maximum_ = carver.take<T>(panels * width);
+    sum_ = carver.take<T>(panels * width);
+    moment_ = moment ? carver.take<T>(panels * width) : nullptr;
+    scores_ = carver.take<T>(kTile * width);
+    bias_ = biased ? carver.take<T>(kTile * width) : nullptr;
+    select_ = choice ? carver.take<T>(kTile * width) : nullptr;
+    first_ = carver.take<T>(width);
+    last_ = carver.take<T>(width);
+    diagonal_ = call.offset_bias.present() ? carver.take<T>(kTile + width) : nullptr;
+    scratch_ = carver.take<T>(call.source.scratch_size());
+    // Rows of queries on the way in, of outputs on the way out.
+    rows_ = carver.take<T>(width * std::max(rows ? problem.width : 0, problem.value_width));
+    statistic_ = carver.take<T>(width);
+    return carver.used();
+  };
+  carve(workspace.at_least(carve(nullptr)));
+}
+
+template <class T>
+void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t query, int count) {
+  const ResolvedAttention& problem = call_.problem;
+  const int panel = call_.panel;
+  const T per_nat = call_.kernels.per_nat;
+  b_ = b;
+  h_ = h;
+  query_[slot] = query;
+  count_[slot] = count;
+  exclude_by_index(problem, b, query, count, exclusion_[slot]);
+
+  // Under a cap the tanh takes scale * q.k / cap, and the cap carries the unit.
+  const T factor = problem.softcap > 0
+                       ? static_cast<T>(problem.scale / problem.softcap)
+                       : static_cast<T>(problem.scale * static_cast<double>(per_nat));
+  const Strided4& q = problem.q;
+  const std::int64_t offset = q.offset(b, h, query, 0);
+  const int width = static_cast<int>(problem.width);
+  const T* rows = static_cast<const T*>(q.data) + offset;
+  std::int64_t row_stride = q.stride[2];
+  if (q.dtype != dtype_of<T> || (q.stride[3] != 1 && width > 1)) {
+    load_rows(q, offset, q.stride[2], q.stride[3], count, width, rows_);
+    rows = rows_;
+    row_stride = width;
+  }
+  call_.kernels.transpose(rows, row_stride, count, width, factor,
+                          queries_ + static_cast<std::int64_t>(slot) * panel * width, panel);
+
+  T maximum = -std::numeric_limits<T>::infinity();
+  T sum = 0;
+  if (problem.sinks.present) {
+    maximum = static_cast<T>(problem.sinks.value(h, 0)) * per_nat;
+    sum = maximum == -std::numeric_limits<T>::infinity() ? T{0} : T{1};
+  }
+  std::fill_n(this->maximum(slot), panel, maximum);
+  std::fill_n(this->sum(slot), panel, sum);
+  if (moment_ != nullptr) std::fill_n(moment(slot), panel, T{0});
+  std::fill_n(out(slot), panel * problem.value_width, T{0});
+}
+
+template <class T>
+void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys) {
+  const Strided4& bias = call_.problem.bias;
+  const T unit = call_.kernels.per_nat;
+  const int panel = call_.panel;
+  const std::int64_t start = bias.offset(b_, h_, query, from);
+  if (bias.dtype == dtype_of<T> && bias.stride[3] == 1 && bias.stride[2] != 0) {
+    call_.kernels.transpose(static_cast<const T*>(bias.data) + start, bias.stride[2], count, keys,
+                            unit, bias_, panel);
+    return;
+  }
+  visit_dtype(bias.dtype, [&](auto zero) {
+    using Element = decltype(zero);
+    const Element* place = static_cast<const Element*>(bias.data) + start;
+    const auto read = [](Element value) {
+      if constexpr (std::is_same_v<Element, Float16> || std::is_same_v<Element, BFloat16>) {
+        return static_cast<T>(to_float(value));
+      } else {
+        return static_cast<T>(value);
+      }
+    };
+    for (int j = 0; j < keys; ++j) {
+      const Element* column = place + j * bias.stride[3];
+      T* row = bias_ + j * panel;
+      if (bias.stride[2] == 0) {
+        std::fill_n(row, panel, unit * read(*column));
+        continue;
+      }
+      for (int i = 0; i < count; ++i) row[i] = unit * read(column[i * bias.stride[2]]);
+      for (int i = count; i < panel; ++i) row[i] = 0;
+    }
+  });
+}
+
+template <class T>
+bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t from,
+                           std::int64_t to, kernels::TileStep<T>& step, int& shift) {
+  const ResolvedAttention& problem = call_.problem;
+  const PanelExclusion& exclusion = exclusion_[slot];
+  const int panel = call_.panel;
+  const int count = count_[slot];
+  const std::int64_t query = query_[slot];
+  shift = static_cast<int>(std::max<std::int64_t>(0, exclusion.any_first - from));
+  to = std::min(to, exclusion.any_last);
+  from += shift;
+  if (from >= to) return false;
+  const TileVerdict verdict = call_.map.verdict(b_, h_, query, count, exclusion, from, to);
+  if (verdict.kind == TileKind::skipped) return false;
+
+  const int keys = static_cast<int>(to - from);
+  step.k = tile.k + shift * tile.k_stride;
+  step.k_stride = tile.k_stride;
+  step.v = tile.v + shift * tile.v_stride;
+  step.v_stride = tile.v_stride;
+  step.keys = keys;
+  step.width = static_cast<int>(problem.width);
+  step.value_width = static_cast<int>(problem.value_width);
+  step.vectors = call_.vectors;
+  step.queries = queries_ + static_cast<std::int64_t>(slot) * panel * problem.width;
+  step.scores = scores_;
+  step.out = out(slot);
+  step.maximum = maximum(slot);
+  step.sum = sum(slot);
+  step.moment = moment(slot);
+  step.cap = static_cast<T>(problem.softcap * static_cast<double>(call_.kernels.per_nat));
+  step.diagonal = nullptr;
+  step.bias = nullptr;
+  step.first = step.last = step.select = nullptr;
+  step.next_k = step.next_v = nullptr;
+
+  if (problem.bias.present) {
+    add_dense_bias(query, count, from, keys);
+    step.bias = bias_;
+  }
+  if (call_.offset_bias.present()) {
+    T* diagonal = diagonal_ + kTile - 1;
+    if (call_.offset_bias.fill_diagonal(b_, h_, query, count, from, keys, panel, diagonal)) {
+      step.diagonal = diagonal;
+    } else {
+      if (step.bias == nullptr) std::fill_n(bias_, keys * panel, T{0});
+      call_.offset_bias.add(b_, h_, query, count, from, keys, panel, bias_);
+      step.bias = bias_;
+    }
+  }
+  if (verdict.by_index) {
+    for (int x = 0; x < count; ++x) {
+      first_[x] = static_cast<T>(std::clamp<std::int64_t>(exclusion.first[x] - from, 0, keys));
+      last_[x] = static_cast<T>(std::clamp<std::int64_t>(exclusion.last[x] - from, 0, keys));
+    }
+    std::fill(first_ + count, first_ + panel, T{0});
+    std::fill(last_ + count, last_ + panel, T{0});
+    step.first = first_;
+    step.last = last_;
+  }
+  if (verdict.by_choice) {
+    call_.map.fill(b_, h_, query, count, from, to, select_);
+    step.select = select_;
+  }
+  return true;
+}
+
+template struct FusedCall<float>;
+template struct FusedCall<double>;
+template class PanelWalk<float>;
+template class PanelWalk<double>;
+
+}  // namespace volvelle

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include "attention/exclusion.h"
+#include "attention/offset_bias.h"
+#include "attention/resolved.h"
+#include "attention/tile_map.h"
+#include "attention/tile_source.h"
+#include "base/aligned_memory.h"
+#include "kernels/attention_forward.h"
+
+namespace volvelle {
+
+/// Workspaces of one call, kept by the calling thread.
+struct CallWorkspaces {
+  Workspace map, bias, rows;
+};
+
+/// What every task of one fused call reads: the kernels, the cut into panels and tasks, the
+/// summaries. Built by the calling thread.
+template <class T>
+struct FusedCall {
+  FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces);
+
+  const ResolvedAttention& problem;
+  const kernels::ForwardKernels<T>& kernels;
+  int vectors;  ///< vectors in a panel
+  int panel;    ///< queries in a panel
+  int panels_per_task;
+  std::int64_t tasks_per_head;
+  TileMap map;
+  OffsetBias<T> offset_bias;
+  StridedTiles<T> source;
+};
+
+/// One thread's pieces of a panel walk, carved out of its workspace.
+template <class T>
+class PanelWalk {
+ public:
+  /// `panels` panels are held at once.
+  PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace);
+
+  /// Takes in queries of panel slot `slot`: [query, query + count) of (b, h).
+  void open(int slot, std::int64_t b, std::int64_t h, std::int64_t query, int count);
+
+  const PanelExclusion& exclusion(int slot) const { return exclusion_[slot]; }
+
+  /// Fills `step` for the panel in `slot` against the part of keys [from, to) that it sees at all;
+  /// false when it sees none. `shift` receives how many keys were left out in front.
+  bool prepare(int slot, const KeyValueTile<T>& tile, std::int64_t from, std::int64_t to,
+               kernels::TileStep<T>& step, int& shift);
+
+  T* scratch() { return scratch_; }
+  T* rows() { return rows_; }
+  T* maximum(int slot) { return maximum_ + slot * call_.panel; }
+  T* sum(int slot) { return sum_ + slot * call_.panel; }
+  T* moment(int slot) { return moment_ == nullptr ? nullptr : moment_ + slot * call_.panel; }
+  T* out(int slot) { return out_ + slot * call_.panel * call_.problem.value_width; }
+  T* statistic() { return statistic_; }
+  int count(int slot) const { return count_[slot]; }
+  std::int64_t query(int slot) const { return query_[slot]; }
+
+  static constexpr int kMaxPanels = 256;
+
+ private:
+  void add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys);
+
+  const FusedCall<T>& call_;
+  std::int64_t b_ = 0, h_ = 0;
+  PanelExclusion* exclusion_;
+  std::int64_t* query_;
+  int* count_;
+  T *queries_, *out_, *maximum_, *sum_, *moment_;
+  T *scores_, *bias_, *select_, *first_, *last_, *diagonal_, *scratch_, *rows_, *statistic_;
+};
+
+}  // namespace volvelle

@@ -1,0 +1,27 @@
+#include "attention/path.h"
+
+#include "attention/fused.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+
+AttentionPath choose_path(const ResolvedAttention& problem, AttentionPath wanted,
+                          std::string* reason) {
+  if (wanted == AttentionPath::oracle || wanted == AttentionPath::composed) {
+    if (reason != nullptr) *reason = "asked for";
+    return wanted;
+  }
+  const char* refusal = fused_refusal(problem);
+  if (wanted == AttentionPath::fused && refusal != nullptr) {
+    throw Unsupported("[attend] the fused path was asked for and cannot take this problem: " +
+                      std::string(refusal) + "; use path automatic or composed");
+  }
+  if (reason != nullptr) {
+    *reason = wanted == AttentionPath::fused ? "asked for"
+              : refusal != nullptr           ? refusal
+                                             : "every option of this problem runs in tiles";
+  }
+  return refusal == nullptr ? AttentionPath::fused : AttentionPath::composed;
+}
+
+}  // namespace volvelle

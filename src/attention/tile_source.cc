@@ -1,0 +1,139 @@
+#include "attention/tile_source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/attention_forward.h"
+#include "kernels/convert.h"
+
+namespace volvelle {
+namespace {
+
+// Strided halves are gathered in runs of this many before the vector conversion.
+constexpr std::int64_t kRun = 256;
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+template <class T>
+bool rows_in_place(const Strided4& view, std::int64_t width) {
+  return view.dtype == dtype_of<T> && (view.stride[3] == 1 || width == 1);
+}
+
+}  // namespace
+
+template <class T>
+void load_rows(const Strided4& view, std::int64_t offset, std::int64_t row_stride,
+               std::int64_t column_stride, std::int64_t rows, std::int64_t columns, T* to) {
+  if (!is_half(view.dtype)) {
+    const T* from = static_cast<const T*>(view.data) + offset;
+    for (std::int64_t r = 0; r < rows; ++r, from += row_stride, to += columns) {
+      if (column_stride == 1) {
+        std::memcpy(to, from, static_cast<std::size_t>(columns) * sizeof(T));
+      } else {
+        for (std::int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
+      }
+    }
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    const kernels::ConvertKernels& kernels = kernels::convert_kernels();
+    const auto widen =
+        view.dtype == DType::float16 ? kernels.widen_float16 : kernels.widen_bfloat16;
+    const std::uint16_t* from = static_cast<const std::uint16_t*>(view.data) + offset;
+    std::uint16_t run[kRun];
+    for (std::int64_t r = 0; r < rows; ++r, from += row_stride, to += columns) {
+      if (column_stride == 1) {
+        widen(from, columns, to);
+        continue;
+      }
+      for (std::int64_t start = 0; start < columns; start += kRun) {
+        const std::int64_t count = std::min(kRun, columns - start);
+        for (std::int64_t c = 0; c < count; ++c) run[c] = from[(start + c) * column_stride];
+        widen(run, count, to + start);
+      }
+    }
+  }
+}
+
+template <class T>
+void store_rows(const T* from, std::int64_t rows, std::int64_t columns, const Strided4& view,
+                std::int64_t offset, std::int64_t row_stride, std::int64_t column_stride) {
+  if (!is_half(view.dtype)) {
+    T* to = static_cast<T*>(const_cast<void*>(view.data)) + offset;
+    for (std::int64_t r = 0; r < rows; ++r, from += columns, to += row_stride) {
+      for (std::int64_t c = 0; c < columns; ++c) to[c * column_stride] = from[c];
+    }
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    const kernels::ConvertKernels& kernels = kernels::convert_kernels();
+    const auto narrow =
+        view.dtype == DType::float16 ? kernels.narrow_float16 : kernels.narrow_bfloat16;
+    std::uint16_t* to = static_cast<std::uint16_t*>(const_cast<void*>(view.data)) + offset;
+    std::uint16_t run[kRun];
+    for (std::int64_t r = 0; r < rows; ++r, from += columns, to += row_stride) {
+      if (column_stride == 1) {
+        narrow(from, columns, to);
+        continue;
+      }
+      for (std::int64_t start = 0; start < columns; start += kRun) {
+        const std::int64_t count = std::min(kRun, columns - start);
+        narrow(from + start, count, run);
+        for (std::int64_t c = 0; c < count; ++c) to[(start + c) * column_stride] = run[c];
+      }
+    }
+  }
+}
+
+template <class T>
+StridedTiles<T>::StridedTiles(const ResolvedAttention& problem)
+    : problem_(problem),
+      k_in_place_(rows_in_place<T>(problem.k, problem.width)),
+      v_in_place_(rows_in_place<T>(problem.v, problem.value_width)) {}
+
+template <class T>
+std::int64_t StridedTiles<T>::scratch_size() const {
+  return kernels::kTileKeys *
+         ((k_in_place_ ? 0 : problem_.width) + (v_in_place_ ? 0 : problem_.value_width));
+}
+
+template <class T>
+KeyValueTile<T> StridedTiles<T>::load(std::int64_t b, std::int64_t g, std::int64_t first, int count,
+                                      T* scratch) const {
+  KeyValueTile<T> tile;
+  const Strided4& k = problem_.k;
+  const std::int64_t k_offset = k.offset(b, g, first, 0);
+  if (k_in_place_) {
+    tile.k = static_cast<const T*>(k.data) + k_offset;
+    tile.k_stride = k.stride[2];
+  } else {
+    load_rows(k, k_offset, k.stride[2], k.stride[3], count, problem_.width, scratch);
+    tile.k = scratch;
+    tile.k_stride = problem_.width;
+    scratch += kernels::kTileKeys * problem_.width;
+  }
+  const Strided4& v = problem_.v;
+  const std::int64_t v_offset = v.offset(b, g, first, 0);
+  if (v_in_place_) {
+    tile.v = static_cast<const T*>(v.data) + v_offset;
+    tile.v_stride = v.stride[2];
+  } else {
+    load_rows(v, v_offset, v.stride[2], v.stride[3], count, problem_.value_width, scratch);
+    tile.v = scratch;
+    tile.v_stride = problem_.value_width;
+  }
+  return tile;
+}
+
+template void load_rows(const Strided4&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                        std::int64_t, float*);
+template void load_rows(const Strided4&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                        std::int64_t, double*);
+template void store_rows(const float*, std::int64_t, std::int64_t, const Strided4&, std::int64_t,
+                         std::int64_t, std::int64_t);
+template void store_rows(const double*, std::int64_t, std::int64_t, const Strided4&, std::int64_t,
+                         std::int64_t, std::int64_t);
+template class StridedTiles<float>;
+template class StridedTiles<double>;
+
+}  // namespace volvelle

@@ -1,0 +1,339 @@
+#include "kernels/attention_forward.h"
+
+#include "kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_forward.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/exp-inl.h"
+#include "kernels/product-inl.h"
+#include "kernels/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+
+// Raw scores of all keys of the step; kMax: their largest per query goes into `maximum`.
+template <int kVectors, bool kMax, class T>
+HWY_INLINE void Scores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+  const hn::ScalableTag<T> d;
+  ForBlocks(step.keys, [&](auto rows, int first) HWY_ATTR {
+    DotBlock<decltype(rows)::value, kVectors, kMax>(
+        d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
+        step.scores + first * kVectors * kLanes<T>, maximum);
+  });
+}
+
+// Cap, additive biases and exclusion over the raw scores; the largest per query that is left goes
+// into `maximum`. Excluded scores become -inf by selection, whatever they were.
+template <int kVectors, bool kBiased, bool kMasked, class T>
+HWY_NOINLINE void ShapeScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  const V cap = hn::Set(d, step.cap);
+  for (int v = 0; v < kVectors; ++v) {
+    const int lane = v * kLanes<T>;
+    V first = hn::Zero(d);
+    V last = hn::Zero(d);
+    if (kMasked && step.first != nullptr) {
+      first = hn::Load(d, step.first + lane);
+      last = hn::Load(d, step.last + lane);
+    }
+    V top = hn::Load(d, maximum + lane);
+    for (int j = 0; j < step.keys; ++j) {
+      T* HWY_RESTRICT place = step.scores + j * kPanel + lane;
+      V score = hn::Load(d, place);
+      if (kBiased) {
+        if (step.cap != 0) score = hn::Mul(cap, hn::Tanh(d, score));
+        if (step.diagonal != nullptr) {
+          score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
+        }
+        if (step.bias != nullptr)
+          score = hn::Add(score, hn::Load(d, step.bias + j * kPanel + lane));
+      }
+      if (kMasked) {
+        if (step.first != nullptr) {
+          const V key = hn::Set(d, static_cast<T>(j));
+          score = hn::IfThenElse(hn::And(hn::Ge(key, first), hn::Lt(key, last)), score, none);
+        }
+        if (step.select != nullptr) {
+          const V seen = hn::Load(d, step.select + j * kPanel + lane);
+          score = hn::IfThenElse(hn::Ne(seen, hn::Zero(d)), score, none);
+        }
+      }
+      hn::Store(score, d, place);
+      top = hn::Max(top, score);
+    }
+    hn::Store(top, d, maximum + lane);
+  }
+}
+
+// The final scores of the step, in place, and the running maximum raised to theirs.
+template <int kVectors, class T>
+HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+  const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
+  const bool masked = step.first != nullptr || step.select != nullptr;
+  if (!biased && !masked) return Scores<kVectors, true>(step, maximum);
+  Scores<kVectors, false>(step, maximum);
+  if (biased && masked) return ShapeScores<kVectors, true, true>(step, maximum);
+  if (biased) return ShapeScores<kVectors, true, false>(step, maximum);
+  ShapeScores<kVectors, false, true>(step, maximum);
+}
+
+// Turns scores into exp(score - maximum) in place, updates sum (and moment); `factor` receives
+// what everything summed so far has to be multiplied with.
+template <int kVectors, bool kMoment, class T>
+HWY_NOINLINE void Exponentials(const TileStep<T>& step, const T* HWY_RESTRICT raised,
+                               T* HWY_RESTRICT factor) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  const V lowest = hn::Set(d, std::numeric_limits<T>::lowest() / 4);
+  V base[kVectors], sum[kVectors], moment[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const int lane = v * kLanes<T>;
+    const V before = hn::Load(d, step.maximum + lane);
+    const V after = hn::Load(d, raised + lane);
+    base[v] = hn::IfThenZeroElse(hn::Eq(after, none), after);  // no key yet: -inf - 0 = -inf
+    const V alpha = Power(d, hn::Sub(before, base[v]));
+    sum[v] = hn::Mul(alpha, hn::Load(d, step.sum + lane));
+    if (kMoment) {
+      const V shift = hn::Max(hn::Sub(before, base[v]), lowest);
+      moment[v] = hn::Mul(
+          alpha, hn::MulAdd(hn::Load(d, step.sum + lane), shift, hn::Load(d, step.moment + lane)));
+    }
+    hn::Store(alpha, d, factor + lane);
+    hn::Store(after, d, step.maximum + lane);
+  }
+  const char* next_k = reinterpret_cast<const char*>(step.next_k);
+  const char* next_v = reinterpret_cast<const char*>(step.next_v);
+  const int64_t k_bytes = step.k_stride * static_cast<int64_t>(sizeof(T));
+  const int64_t v_bytes = step.v_stride * static_cast<int64_t>(sizeof(T));
+  const int k_line_bytes = step.width * static_cast<int>(sizeof(T));
+  const int v_line_bytes = step.value_width * static_cast<int>(sizeof(T));
+  for (int j = 0; j < step.keys; ++j) {
+    T* HWY_RESTRICT place = step.scores + j * kPanel;
+    for (int v = 0; v < kVectors; ++v) {
+      const V x = hn::Sub(hn::Load(d, place + v * kLanes<T>), base[v]);
+      const V p = Power(d, x);
+      sum[v] = hn::Add(sum[v], p);
+      if (kMoment) moment[v] = hn::MulAdd(p, hn::Max(lowest, x), moment[v]);
+      hn::Store(p, d, place + v * kLanes<T>);
+    }
+    if (next_k != nullptr) {
+      for (int b = 0; b < k_line_bytes; b += 64) __builtin_prefetch(next_k + j * k_bytes + b, 0, 2);
+      for (int b = 0; b < v_line_bytes; b += 64) __builtin_prefetch(next_v + j * v_bytes + b, 0, 2);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    hn::Store(sum[v], d, step.sum + v * kLanes<T>);
+    if (kMoment) hn::Store(moment[v], d, step.moment + v * kLanes<T>);
+  }
+}
+
+template <class T>
+HWY_INLINE bool RowIsFinite(const T* HWY_RESTRICT row, int count) {
+  const hn::ScalableTag<T> d;
+  const int lanes = kLanes<T>;
+  auto zero = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    zero = hn::MulAdd(hn::Zero(d), hn::LoadU(d, row + i), zero);  // NaN once anything is not finite
+  }
+  T rest = 0;
+  for (; i < count; ++i) rest += T{0} * row[i];
+  return hn::AllTrue(d, hn::Eq(zero, hn::Zero(d))) && rest == 0;
+}
+
+// Adds one key's value only to the queries that see it: the way of a value that is not finite,
+// where a weight of 0 would spread it.
+template <int kVectors, class T>
+HWY_NOINLINE void AddSeenValue(const TileStep<T>& step, int key) {
+  const hn::ScalableTag<T> d;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  for (int v = 0; v < kVectors; ++v) {
+    const int lane = v * kLanes<T>;
+    const auto weight = hn::Load(d, step.scores + key * kPanel + lane);
+    auto seen = hn::Eq(hn::Zero(d), hn::Zero(d));
+    if (step.first != nullptr) {
+      const auto x = hn::Set(d, static_cast<T>(key));
+      seen = hn::And(hn::Ge(x, hn::Load(d, step.first + lane)),
+                     hn::Lt(x, hn::Load(d, step.last + lane)));
+    }
+    if (step.select != nullptr) {
+      seen = hn::And(seen, hn::Ne(hn::Load(d, step.select + key * kPanel + lane), hn::Zero(d)));
+    }
+    for (int e = 0; e < step.value_width; ++e) {
+      T* HWY_RESTRICT place = step.out + e * kPanel + lane;
+      const auto old = hn::Load(d, place);
+      const auto value = hn::Set(d, step.v[key * step.v_stride + e]);
+      hn::Store(hn::IfThenElse(seen, hn::MulAdd(value, weight, old), old), d, place);
+    }
+  }
+}
+
+template <int kVectors, class T>
+HWY_INLINE void Accumulate(const TileStep<T>& step, int first_key, int keys, const T* factor) {
+  const hn::ScalableTag<T> d;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  ForBlocks(step.value_width, [&](auto rows, int first) HWY_ATTR {
+    AccumulateBlock<decltype(rows)::value, kVectors>(
+        d, step.v + first_key * step.v_stride + first, step.v_stride,
+        step.scores + first_key * kPanel, keys, step.out + first * kPanel, factor);
+  });
+}
+
+// Weighted values where some keys are excluded for some queries. Runs of finite rows go through
+// the fast product: 0 * finite = 0. A row that is not finite is added only where it is seen.
+template <int kVectors, class T>
+HWY_NOINLINE void AccumulateGuarded(const TileStep<T>& step, const T* factor) {
+  const hn::ScalableTag<T> d;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  int start = 0;
+  bool scaled = false;
+  for (int j = 0; j <= step.keys; ++j) {
+    if (j < step.keys && RowIsFinite(step.v + j * step.v_stride, step.value_width)) continue;
+    HWY_ALIGN T ones[kPanel];
+    for (int v = 0; v < kVectors; ++v) hn::Store(hn::Set(d, T{1}), d, ones + v * kLanes<T>);
+    if (j > start || !scaled) Accumulate<kVectors>(step, start, j - start, scaled ? ones : factor);
+    scaled = true;
+    if (j < step.keys) AddSeenValue<kVectors>(step, j);
+    start = j + 1;
+  }
+}
+
+template <int kVectors, class T>
+HWY_INLINE void TileOf(const TileStep<T>& step) {
+  const hn::ScalableTag<T> d;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  HWY_ALIGN T raised[kPanel];
+  HWY_ALIGN T factor[kPanel];
+  for (int v = 0; v < kVectors; ++v) {
+    hn::Store(hn::Load(d, step.maximum + v * kLanes<T>), d, raised + v * kLanes<T>);
+  }
+  FinalScores<kVectors>(step, raised);
+  if (step.moment != nullptr) {
+    Exponentials<kVectors, true>(step, raised, factor);
+  } else {
+    Exponentials<kVectors, false>(step, raised, factor);
+  }
+  if (step.first != nullptr || step.select != nullptr) {
+    AccumulateGuarded<kVectors>(step, factor);
+  } else {
+    Accumulate<kVectors>(step, 0, step.keys, factor);
+  }
+}
+
+template <class T>
+void Tile(const TileStep<T>& step) {
+  step.vectors == 2 ? TileOf<2>(step) : TileOf<1>(step);
+}
+
+template <class T>
+void Transpose(const T* from, int64_t row_stride, int rows, int columns, T factor, T* to,
+               int panel) {
+  TransposeRows(from, row_stride, rows, columns, factor, to, panel);
+  for (int c = 0; rows < panel && c < columns; ++c) {
+    for (int r = rows; r < panel; ++r) to[static_cast<int64_t>(c) * panel + r] = 0;
+  }
+}
+
+template <class T>
+void Finish(const PanelFinish<T>& panel) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const int columns = panel.vectors * kLanes<T>;
+  for (int lane = 0; lane < columns; lane += kLanes<T>) {
+    const V sum = hn::Load(d, panel.sum + lane);
+    const auto empty = hn::Eq(sum, hn::Zero(d));
+    const V inverse = hn::Div(hn::Set(d, T{1}), sum);
+    for (int e = 0; e < panel.value_width; ++e) {
+      T* place = panel.out + e * columns + lane;
+      hn::Store(hn::IfThenZeroElse(empty, hn::Mul(hn::Load(d, place), inverse)), d, place);
+    }
+    if (panel.lse == nullptr && panel.entropy == nullptr) continue;
+    const V one = hn::Set(d, T{1});
+    const V nat = hn::Set(d, T{1} / kPerNat<T>);
+    const auto sound = hn::Eq(sum, sum);  // Log does not keep a NaN on every target
+    V log = hn::Log(d, hn::IfThenElse(hn::And(sound, hn::Gt(sum, hn::Zero(d))), sum, one));
+    log = hn::IfThenElse(sound, log, sum);
+    if (panel.lse != nullptr) {
+      const V maximum = hn::Load(d, panel.maximum + lane);
+      const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+      hn::Store(hn::IfThenElse(empty, none, hn::MulAdd(maximum, nat, log)), d, panel.lse + lane);
+    }
+    if (panel.entropy != nullptr) {
+      const V mean = hn::Mul(hn::Mul(hn::Load(d, panel.moment + lane), nat), inverse);
+      const V entropy = hn::Sub(log, mean);
+      // Rounding may leave a one-key row a hair below 0.
+      const V bounded = hn::IfThenElse(hn::Lt(entropy, hn::Zero(d)), hn::Zero(d), entropy);
+      hn::Store(hn::IfThenZeroElse(empty, bounded), d, panel.entropy + lane);
+    }
+  }
+  TransposeRows(panel.out, columns, panel.value_width, panel.queries, T{1}, panel.rows,
+                panel.row_stride);
+}
+
+template <int kVectors, class T>
+HWY_INLINE void ColumnSumsOf(const TileStep<T>& step, const T* lse, double* sums) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kPanel = kVectors * kLanes<T>;
+  HWY_ALIGN T unused[kPanel];
+  for (int v = 0; v < kVectors; ++v) hn::Store(hn::Zero(d), d, unused + v * kLanes<T>);
+  FinalScores<kVectors>(step, unused);
+  const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  for (int j = 0; j < step.keys; ++j) {
+    V total = hn::Zero(d);
+    for (int v = 0; v < kVectors; ++v) {
+      const V score = hn::Load(d, step.scores + j * kPanel + v * kLanes<T>);
+      const V weight = Power(d, hn::Sub(score, hn::Load(d, lse + v * kLanes<T>)));
+      total = hn::Add(total, hn::IfThenZeroElse(hn::Eq(score, none), weight));
+    }
+    sums[j] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, total)));
+  }
+}
+
+template <class T>
+void ColumnSums(const TileStep<T>& step, const T* lse, double* sums) {
+  step.vectors == 2 ? ColumnSumsOf<2>(step, lse, sums) : ColumnSumsOf<1>(step, lse, sums);
+}
+
+template <class T>
+const ForwardKernels<T>& Table() {
+  static constexpr ForwardKernels<T> kTable{kLanes<T>, kPerNat<T>, Transpose<T>,
+                                            Tile<T>,   Finish<T>,  ColumnSums<T>};
+  return kTable;
+}
+
+const ForwardKernels<float>* TableF32() { return &Table<float>(); }
+const ForwardKernels<double>* TableF64() { return &Table<double>(); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace volvelle::kernels {
+
+HWY_EXPORT(TableF32);
+HWY_EXPORT(TableF64);
+
+const ForwardKernels<float>& forward_kernels_f32() { return *HWY_DYNAMIC_DISPATCH(TableF32)(); }
+const ForwardKernels<double>& forward_kernels_f64() { return *HWY_DYNAMIC_DISPATCH(TableF64)(); }
+
+}  // namespace volvelle::kernels
+#endif

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+
+namespace volvelle::kernels {
+
+/// Keys per tile of the fused walk. Tiles start at multiples of this, counted from key 0.
+inline constexpr int kTileKeys = 128;
+/// Upper bound of the queries in a panel on any instruction set.
+inline constexpr int kMaxPanel = 64;
+
+/// One panel of queries against some keys of one tile. Lanes are queries: row x of a [..][panel]
+/// array holds one number per query. T is float or double; all arrays are 64-byte aligned unless
+/// noted. Scores are kept in units of 1 / per_nat (base 2 for float).
+template <class T>
+struct TileStep {
+  const T* k = nullptr;  ///< first key's row, elements next to each other; any alignment
+  std::int64_t k_stride = 0;
+  const T* v = nullptr;
+  std::int64_t v_stride = 0;
+  int keys = 0;  ///< 1..kTileKeys
+  int width = 0, value_width = 0;
+  int vectors = 2;  ///< 1 or 2: panel = vectors * vector lanes
+
+  const T* queries = nullptr;  ///< [width][panel], multiplied by scale * per_nat (or scale / cap)
+  T* scores = nullptr;         ///< [kTileKeys][panel] scratch
+  T* out = nullptr;            ///< [value_width][panel], running
+  T* maximum = nullptr;        ///< [panel], running
+  T* sum = nullptr;            ///< [panel], running
+  T* moment = nullptr;         ///< [panel], running sum of p * (score - maximum); null: not wanted
+
+  T cap = 0;                    ///< per_nat * softcap; 0: none
+  const T* diagonal = nullptr;  ///< adds diagonal[query - key]; any alignment
+  const T* bias = nullptr;      ///< [keys][panel], added
+  const T* first =
+      nullptr;  ///< [panel] with `last`: key x of this step is seen if first <= x < last
+  const T* last = nullptr;
+  const T* select = nullptr;  ///< [keys][panel]: seen if not 0
+
+  const T* next_k = nullptr;  ///< rows to fetch into cache meanwhile, as many as `keys`
+  const T* next_v = nullptr;
+};
+
+/// Normalises a panel and stores its rows.
+template <class T>
+struct PanelFinish {
+  T* out = nullptr;  ///< [value_width][panel]; changed
+  const T* maximum = nullptr;
+  const T* sum = nullptr;
+  const T* moment = nullptr;
+  int value_width = 0;
+  int vectors = 2;
+  int queries = 0;    ///< rows to store
+  T* rows = nullptr;  ///< row q at rows + q * row_stride, elements next to each other
+  std::int64_t row_stride = 0;
+  T* lse = nullptr;      ///< [panel], natural log; null: not wanted
+  T* entropy = nullptr;  ///< [panel], nats; with moment
+};
+
+/// The forward kernels of one instruction set.
+template <class T>
+struct ForwardKernels {
+  int lanes;  ///< of one vector
+  T per_nat;  ///< unit of the scores: power(per_nat * s) = e^s
+  /// to[c][r] = factor * from[r * row_stride + c] for r < rows, 0 up to `panel`.
+  void (*transpose)(const T* from, std::int64_t row_stride, int rows, int columns, T factor, T* to,
+                    int panel);
+  /// Scores of the keys, softmax update and weighted values.
+  void (*tile)(const TileStep<T>& step);
+  void (*finish)(const PanelFinish<T>& panel);
+  /// sums[key] += sum over the panel of power(score - lse), lse in score units ([panel], +inf for
+  /// lanes that take no part). Uses the step's keys, queries and score fields.
+  void (*column_sums)(const TileStep<T>& step, const T* lse, double* sums);
+};
+
+/// Of the instruction set in use.
+const ForwardKernels<float>& forward_kernels_f32();
+const ForwardKernels<double>& forward_kernels_f64();
+
+template <class T>
+const ForwardKernels<T>& forward_kernels();
+template <>
+inline const ForwardKernels<float>& forward_kernels<float>() {
+  return forward_kernels_f32();
+}
+template <>
+inline const ForwardKernels<double>& forward_kernels<double>() {
+  return forward_kernels_f64();
+}
+
+}  // namespace volvelle::kernels

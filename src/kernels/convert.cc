@@ -1,0 +1,120 @@
+#include "kernels/convert.h"
+
+#include "kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/convert.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "volvelle/tensor/dtype.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+void WidenBFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<uint16_t, decltype(d)> dh;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto wide = hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(dh, from + i)));
+    hn::StoreU(hn::BitCast(d, wide), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = to_float(BFloat16{from[i]});
+}
+
+void NarrowBFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
+  for (int64_t i = 0; i < count; ++i) {  // integer code that compilers vectorise
+    uint32_t bits;
+    __builtin_memcpy(&bits, from + i, 4);
+    const uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
+    const bool nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+    to[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+void WidenFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = to_float(Float16{from[i]});
+}
+
+void NarrowFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = to_float16(from[i]).bits;
+}
+#else
+// By integer arithmetic, so that every target treats subnormal and non-finite values alike: the
+// exponent is moved by a multiplication with 2^112, which also normalises subnormal halves.
+void WidenFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<uint16_t, decltype(d)> dh;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto move = hn::Set(d, 0x1p112f);
+  const auto limit = hn::Set(du, 0x7C00u << 13);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto bits = hn::PromoteTo(du, hn::LoadU(dh, from + i));
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
+    const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7FFFu)));
+    const auto finite = hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), move));
+    const auto special = hn::Or(magnitude, hn::Set(du, 0x7F800000u));
+    const hn::RebindToSigned<decltype(d)> di;
+    const auto is_finite = hn::Lt(hn::BitCast(di, magnitude), hn::BitCast(di, limit));
+    const auto chosen =
+        hn::IfThenElse(is_finite, hn::BitCast(di, finite), hn::BitCast(di, special));
+    hn::StoreU(hn::BitCast(d, hn::Or(hn::BitCast(du, chosen), sign)), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = to_float(Float16{from[i]});
+}
+
+void NarrowFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<int16_t, decltype(d)> dh;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto bits = hn::BitCast(di, hn::LoadU(d, from + i));
+    const auto magnitude = hn::And(bits, hn::Set(di, 0x7FFFFFFF));
+    const auto sign = hn::AndNot(hn::Set(di, 0x7FFFFFFF), bits);
+    // Normal halves: round in integer; subnormal ones: let the adder round at 2^-24.
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
+    const auto rounded = hn::Add(magnitude, hn::Add(odd, hn::Set(di, 0xFFF)));
+    const auto normal = hn::ShiftRight<13>(hn::Sub(rounded, hn::Set(di, 0x38000000)));
+    const auto shifted = hn::Add(hn::BitCast(d, magnitude), hn::Set(d, 0.5f));
+    const auto subnormal = hn::Sub(hn::BitCast(di, shifted), hn::Set(di, 0x3F000000));
+    auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x38800000)), subnormal, normal);
+    half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477FEFFF)), hn::Set(di, 0x7C00), half);
+    half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7F800000)), hn::Set(di, 0x7E00), half);
+    // The sign goes in as the sign of a 16-bit integer, so the narrowing does not saturate.
+    half = hn::Or(half, hn::ShiftRight<16>(sign));
+    hn::StoreU(hn::DemoteTo(dh, half), dh, reinterpret_cast<int16_t*>(to) + i);
+  }
+  for (; i < count; ++i) to[i] = to_float16(from[i]).bits;
+}
+#endif
+
+const ConvertKernels* Table() {
+  static constexpr ConvertKernels kTable{WidenFloat16, WidenBFloat16, NarrowFloat16,
+                                         NarrowBFloat16};
+  return &kTable;
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace volvelle::kernels {
+
+HWY_EXPORT(Table);
+
+const ConvertKernels& convert_kernels() { return *HWY_DYNAMIC_DISPATCH(Table)(); }
+
+}  // namespace volvelle::kernels
+#endif

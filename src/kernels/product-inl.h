@@ -1,0 +1,140 @@
+// Per-target code: the register-blocked products that attention is made of. Lanes are columns of
+// the right operand (queries); the left operand is read by broadcast, in place, with any row
+// stride, so nothing is packed but the right operand.
+#if defined(VOLVELLE_KERNELS_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VOLVELLE_KERNELS_PRODUCT_INL_H_
+#undef VOLVELLE_KERNELS_PRODUCT_INL_H_
+#else
+#define VOLVELLE_KERNELS_PRODUCT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows of the left operand held in registers at once. With two vectors of columns: 13 x 2
+// accumulators fill 32 registers, 6 x 2 fill 16.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 || HWY_ARCH_ARM_A64
+inline constexpr int kBlockRows = 13;
+#else
+inline constexpr int kBlockRows = 6;
+#endif
+
+// out[r][c] = sum over d of left[r * stride + d] * right[d * columns + c], for kRows rows.
+// kMax: also takes the largest value of each column into `maximum`.
+template <int kRows, int kVectors, bool kMax, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
+                           const T* HWY_RESTRICT right, int width, T* HWY_RESTRICT out,
+                           T* HWY_RESTRICT maximum) {
+  using V = hn::Vec<D>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  constexpr int kColumns = kLanes * kVectors;
+  V sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  }
+  // Four rows share a pointer: base + {0,1,2,3} * stride needs two index registers in all.
+  const T* HWY_RESTRICT group[(kRows + 3) / 4];
+#pragma GCC unroll 4
+  for (int g = 0; g < (kRows + 3) / 4; ++g) group[g] = left + 4 * g * stride;
+  for (int i = 0; i < width; ++i) {
+    V b[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) b[v] = hn::Load(d, right + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V a = hn::Set(d, group[r / 4][(r % 4) * stride]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(a, b[v], sum[r][v]);
+    }
+    right += kColumns;
+#pragma GCC unroll 4
+    for (int g = 0; g < (kRows + 3) / 4; ++g) ++group[g];
+  }
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    V top = sum[0][v];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      hn::Store(sum[r][v], d, out + r * kColumns + v * kLanes);
+      if (kMax && r > 0) top = hn::Max(top, sum[r][v]);
+    }
+    if (kMax) hn::Store(hn::Max(top, hn::Load(d, maximum + v * kLanes)), d, maximum + v * kLanes);
+  }
+}
+
+// out[r][c] = factor[c] * out[r][c] + sum over j of left[j * stride + r] * right[j * columns + c].
+template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void AccumulateBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
+                                  const T* HWY_RESTRICT right, int count, T* HWY_RESTRICT out,
+                                  const T* HWY_RESTRICT factor) {
+  using V = hn::Vec<D>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  constexpr int kColumns = kLanes * kVectors;
+  V sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      sum[r][v] =
+          hn::Mul(hn::Load(d, factor + v * kLanes), hn::Load(d, out + r * kColumns + v * kLanes));
+    }
+  }
+  for (int j = 0; j < count; ++j) {
+    V b[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) b[v] = hn::Load(d, right + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V a = hn::Set(d, left[r]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(a, b[v], sum[r][v]);
+    }
+    right += kColumns;
+    left += stride;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      hn::Store(sum[r][v], d, out + r * kColumns + v * kLanes);
+    }
+  }
+}
+
+// Cuts `rows` into blocks of nearly equal height, at most kBlockRows, and calls
+// block(std::integral_constant<int, height>, first row) for each.
+template <class Block, int... kHeights>
+HWY_INLINE void ForBlocksOf(int rows, Block&& block, std::integer_sequence<int, kHeights...>) {
+  const int blocks = (rows + kBlockRows - 1) / kBlockRows;
+  const int height = rows / blocks;
+  const int taller = rows % blocks;  // so many blocks get one row more
+  int first = 0;
+  for (int b = 0; b < blocks; ++b) {
+    const int wanted = height + (b < taller ? 1 : 0);
+    (void)((wanted == kHeights + 1 &&
+            (block(std::integral_constant<int, kHeights + 1>(), first), true)) ||
+           ...);
+    first += wanted;
+  }
+}
+
+template <class Block>
+HWY_INLINE void ForBlocks(int rows, Block&& block) {
+  if (rows > 0) ForBlocksOf(rows, block, std::make_integer_sequence<int, kBlockRows>());
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,89 @@
+// Per-target code: rows of queries to lanes and back.
+#if defined(VOLVELLE_KERNELS_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VOLVELLE_KERNELS_TRANSPOSE_INL_H_
+#undef VOLVELLE_KERNELS_TRANSPOSE_INL_H_
+#else
+#define VOLVELLE_KERNELS_TRANSPOSE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Square blocks that one transposition in registers moves: as many elements as 128 bits hold.
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+inline constexpr int kSquare = 1;
+#else
+template <class T>
+inline constexpr int kSquare = 16 / sizeof(T);
+#endif
+
+// to[c * to_stride + r] = factor * from[r * from_stride + c] over one square block.
+template <class T>
+HWY_INLINE void TransposeSquare(const T* HWY_RESTRICT from, int64_t from_stride, T factor,
+                                T* HWY_RESTRICT to, int64_t to_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)from_stride;
+  (void)to_stride;
+  to[0] = factor * from[0];
+#else
+  const hn::FixedTag<T, kSquare<T> > d;
+  const auto f = hn::Set(d, factor);
+  if constexpr (kSquare<T> == 4) {
+    const hn::FixedTag<double, 2> d2;
+    const auto a = hn::Mul(f, hn::LoadU(d, from));
+    const auto b = hn::Mul(f, hn::LoadU(d, from + from_stride));
+    const auto c = hn::Mul(f, hn::LoadU(d, from + 2 * from_stride));
+    const auto e = hn::Mul(f, hn::LoadU(d, from + 3 * from_stride));
+    const auto ab_low = hn::BitCast(d2, hn::InterleaveLower(d, a, b));
+    const auto ab_high = hn::BitCast(d2, hn::InterleaveUpper(d, a, b));
+    const auto ce_low = hn::BitCast(d2, hn::InterleaveLower(d, c, e));
+    const auto ce_high = hn::BitCast(d2, hn::InterleaveUpper(d, c, e));
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, ab_low, ce_low)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, ab_low, ce_low)), d, to + to_stride);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, ab_high, ce_high)), d, to + 2 * to_stride);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, ab_high, ce_high)), d, to + 3 * to_stride);
+  } else {
+    const auto a = hn::Mul(f, hn::LoadU(d, from));
+    const auto b = hn::Mul(f, hn::LoadU(d, from + from_stride));
+    hn::StoreU(hn::InterleaveLower(d, a, b), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + to_stride);
+  }
+#endif
+}
+
+// to[c * to_stride + r] = factor * from[r * from_stride + c] for r < rows, c < columns.
+template <class T>
+HWY_INLINE void TransposeRows(const T* HWY_RESTRICT from, int64_t from_stride, int rows,
+                              int columns, T factor, T* HWY_RESTRICT to, int64_t to_stride) {
+  constexpr int kSide = kSquare<T>;
+  const int whole_rows = rows - rows % kSide;
+  const int whole_columns = columns - columns % kSide;
+  for (int r = 0; r < whole_rows; r += kSide) {
+    for (int c = 0; c < whole_columns; c += kSide) {
+      TransposeSquare(from + r * from_stride + c, from_stride, factor, to + c * to_stride + r,
+                      to_stride);
+    }
+    for (int i = r; i < r + kSide; ++i) {
+      for (int c = whole_columns; c < columns; ++c) {
+        to[c * to_stride + i] = factor * from[i * from_stride + c];
+      }
+    }
+  }
+  for (int r = whole_rows; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) to[c * to_stride + r] = factor * from[r * from_stride + c];
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
