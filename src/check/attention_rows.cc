@@ -1,0 +1,102 @@
+#include "check/attention_rows.h"
+
+#include <algorithm>
+
+#include "check/row_reader.h"
+#include "tensor/convert.h"
+#include "volvelle/attention/attend.h"
+
+namespace volvelle {
+namespace {
+
+// Part of an array of rank 2 to 4 that is or broadcasts to (B,H,rows,columns): one batch row, one
+// head, some rows. Axes of length 1 stay.
+View part(const View& view, std::int64_t batch, std::int64_t head, std::int64_t first,
+          std::int64_t count) {
+  if (!view) return view;
+  const std::int64_t start[3] = {batch, head, first};
+  std::int64_t offset = 0;
+  Axes shape, strides;
+  for (int axis = 0; axis < 4; ++axis) {
+    const int own = axis - (4 - view.rank());
+    const bool broadcast = own < 0 || view.shape()[own] == 1;
+    if (axis < 3) {
+      if (!broadcast) offset += start[axis] * view.strides()[own];
+      shape.push_back(axis == 2 && !broadcast ? count : 1);
+    } else {
+      shape.push_back(own < 0 ? 1 : view.shape()[own]);
+    }
+    strides.push_back(broadcast ? 0 : view.strides()[own]);
+  }
+  const auto bytes = offset * static_cast<std::int64_t>(size_of(view.dtype()));
+  return View(static_cast<const char*>(view.data()) + bytes, view.dtype(), shape, strides);
+}
+
+// Entries [first, first + count) of one axis of a small array; an axis of length 1 stays.
+View cut(const View& view, int axis, std::int64_t first, std::int64_t count) {
+  if (!view || view.shape()[axis] == 1) return view;
+  Axes shape = view.shape();
+  shape[axis] = count;
+  const auto bytes =
+      first * view.strides()[axis] * static_cast<std::int64_t>(size_of(view.dtype()));
+  return View(static_cast<const char*>(view.data()) + bytes, view.dtype(), shape, view.strides());
+}
+
+}  // namespace
+
+RowSlice::RowSlice(const AttentionProblem& whole, const ResolvedAttention& resolved,
+                   const Place& place, std::int64_t key_head)
+    : problem_(whole) {
+  const std::int64_t b = place.batch;
+  AttentionProblem& p = problem_;
+  p.q = part(whole.q, b, place.head, place.first, place.count);
+  p.k = part(whole.k, b, key_head, 0, resolved.keys);
+  p.v = part(whole.v, b, key_head, 0, resolved.keys);
+  p.scale = resolved.scale;
+  p.bias = part(whole.bias, b, place.head, place.first, place.count);
+  p.keep = part(whole.keep, b, place.head, place.first, place.count);
+  p.slopes = cut(whole.slopes, 0, place.head, 1);
+  p.sinks = cut(whole.sinks, 0, place.head, 1);
+  p.bias_table = cut(whole.bias_table, 0, place.head, 1);
+  p.bucket_table = cut(whole.bucket_table, 0, place.head, 1);
+  p.query_positions = cut(cut(whole.query_positions, 0, b, 1), 1, place.first, place.count);
+  p.key_positions = cut(whole.key_positions, 0, b, 1);
+  p.key_lengths = cut(whole.key_lengths, 0, b, 1);
+  p.query_segments = cut(cut(whole.query_segments, 0, b, 1), 1, place.first, place.count);
+  p.key_segments = cut(whole.key_segments, 0, b, 1);
+  offset_ = {resolved.offset(b) + place.first};
+  p.query_offset = View(offset_.data(), {1});
+}
+
+void RowSlice::keep_becomes_bias() {
+  const FourAxes keep(problem_.keep);
+  const std::int64_t keys = problem_.k.shape()[2];
+  std::vector<double> kept(static_cast<std::size_t>(keep.shape[3]));
+  keep.read(0, 0, 0, kept.data());
+  bias_.assign(static_cast<std::size_t>(keys), 0);
+  if (problem_.bias) {
+    const FourAxes bias(problem_.bias);
+    std::vector<double> given(static_cast<std::size_t>(bias.shape[3]));
+    bias.read(0, 0, 0, given.data());
+    for (std::size_t j = 0; j < bias_.size(); ++j) bias_[j] = given[given.size() == 1 ? 0 : j];
+  }
+  for (std::size_t j = 0; j < bias_.size(); ++j) bias_[j] += kept[kept.size() == 1 ? 0 : j];
+  problem_.bias = View(bias_.data(), {1, keys});
+  problem_.keep = View();
+}
+
+void oracle_rows(const AttentionProblem& slice, AttentionFault fault, std::int64_t value_width,
+                 std::vector<double>& rows) {
+  const ResolvedAttention resolved = resolve(slice);
+  Tensor output(resolved.dtype, {1, 1, resolved.queries, value_width});
+  AttentionOutputs outputs;
+  outputs.output = output.mutable_view();
+  attend_oracle(resolved, resolve_outputs(resolved, slice, outputs), fault);
+  rows.resize(static_cast<std::size_t>(output.size()));
+  const FourAxes read(output.view());
+  for (std::int64_t t = 0; t < resolved.queries; ++t) {
+    read.read(0, 0, t, rows.data() + t * value_width);
+  }
+}
+
+}  // namespace volvelle

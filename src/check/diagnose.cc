@@ -1,0 +1,112 @@
+#include "volvelle/check/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/resolved.h"
+#include "check/attention_faults.h"
+#include "check/fault_trial.h"
+#include "check/row_choice.h"
+#include "check/row_reader.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+struct Suspect {
+  Diagnosis diagnosis;
+  double fine = 0;
+};
+
+void check_shape(const ResolvedAttention& r, const FourAxes& array, const char* name) {
+  const Shape wanted{r.batch, r.heads, r.queries, r.value_width};
+  const Shape found{array.shape[0], array.shape[1], array.shape[2], array.shape[3]};
+  if (found != wanted) {
+    throw InvalidArgument(std::string("[diagnose] ") + name + " is " + to_string(found) +
+                          ", the problem's output " + to_string(wanted));
+  }
+}
+
+// Rounding of the arithmetic alone, whatever the storage type.
+Tolerance fine_tolerance(const ResolvedAttention& r, const FourAxes& theirs,
+                         const std::vector<RowPlace>& rows) {
+  const bool both_double = r.dtype == DType::float64 && theirs.view.dtype() == DType::float64;
+  const DType dtype = both_double ? DType::float64 : DType::float32;
+  const double share = relative_tolerance(dtype, dtype, r.width, r.keys);
+  std::vector<double> row(static_cast<std::size_t>(theirs.shape[3]));
+  double sum = 0;
+  for (const RowPlace& place : rows) {
+    theirs.read(place.batch, place.head, place.query, row.data());
+    const double size = root_mean_square(row.data(), theirs.shape[3]);
+    sum += size * size / static_cast<double>(rows.size());
+  }
+  return {share * std::sqrt(sum), share, true};
+}
+
+// Keeps what comes as close as the closest does, give or take rounding.
+std::vector<Diagnosis> closest(std::vector<Suspect> suspects) {
+  std::stable_sort(suspects.begin(), suspects.end(),
+                   [](const Suspect& a, const Suspect& b) { return a.fine < b.fine; });
+  std::vector<Diagnosis> found;
+  for (const Suspect& suspect : suspects) {
+    if (suspect.fine > std::max(4 * suspects.front().fine, 1.0)) break;
+    found.push_back(suspect.diagnosis);
+  }
+  return found;
+}
+
+}  // namespace
+
+DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const View& theirs,
+                        const DiagnoseOptions& options) {
+  DiagnoseReport report;
+  const ResolvedAttention resolved = resolve(problem);
+  const FourAxes mine(ours), given(theirs);
+  check_shape(resolved, mine, "ours");
+  check_shape(resolved, given, "theirs");
+  const RowChoice rows = choose_rows(resolved, mine, given, options);
+  if (rows.first.empty()) return report;
+  const Tolerance fine = fine_tolerance(resolved, given, rows.first);
+
+  // Were theirs right and ours wrong, every harmless change would look like the fault.
+  const FaultCandidate right{"none",
+                             "your result equals the oracle; it is Volvelle's own fast "
+                             "path that differs: please report this",
+                             problem};
+  FaultTrial no_fault(right, given, options.tolerance, fine);
+  if (no_fault.agrees(rows.first) && no_fault.agrees(rows.confirm)) {
+    report.found.push_back({right.fault, right.sentence, no_fault.result().max_abs});
+    return report;
+  }
+
+  const double columns = static_cast<double>(resolved.queries) *
+                         static_cast<double>(resolved.keys) *
+                         static_cast<double>(resolved.width + resolved.value_width);
+  std::vector<Suspect> suspects;
+  for (const FaultCandidate& candidate : attention_faults(problem, resolved)) {
+    FaultTrial trial(candidate, given, options.tolerance, fine);
+    if (candidate.inside == AttentionFault::softmax_over_columns) {
+      if (columns > options.column_operations) {
+        report.not_tried.push_back(candidate.fault + ": whole columns of " +
+                                   std::to_string(resolved.queries) + " x " +
+                                   std::to_string(resolved.keys) + " scores take too long");
+        continue;
+      }
+      const RowPlace worst = rows.first.front();
+      const RowPlace other = rows.first.back();
+      if (!trial.agrees_on_head(worst.batch, worst.head) ||
+          !trial.agrees_on_head(other.batch, other.head)) {
+        continue;
+      }
+    } else if (!trial.agrees(rows.first) || !trial.agrees(rows.confirm)) {
+      continue;
+    }
+    suspects.push_back(
+        {{candidate.fault, candidate.sentence, trial.result().max_abs}, trial.result().fine});
+  }
+  report.found = closest(std::move(suspects));
+  return report;
+}
+
+}  // namespace volvelle

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "attention/resolved.h"
+#include "check/attention_faults.h"
+#include "check/row_choice.h"
+#include "check/row_reader.h"
+#include "volvelle/check/compare.h"
+
+namespace volvelle {
+
+/// How far a fault's rows lie from the file's.
+struct TrialResult {
+  double max_abs = 0;
+  double excess = 0;  ///< against the tolerance: above 1, the fault does not reproduce the file
+  double fine = 0;    ///< against float rounding alone, to rank faults when the tolerance is wide
+};
+
+/// Runs one fault row by row and compares with the file.
+class FaultTrial {
+ public:
+  /// `fine` is the tolerance for TrialResult::fine.
+  FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs, const Tolerance& tolerance,
+             const Tolerance& fine);
+
+  /// False as soon as a row is beyond the tolerance.
+  bool agrees(const std::vector<RowPlace>& rows);
+  /// The same for every row of one head, computed together (softmax over columns needs that).
+  bool agrees_on_head(std::int64_t batch, std::int64_t head);
+  const TrialResult& result() const { return result_; }
+
+ private:
+  RowPlace source_of(const RowPlace& row) const;
+  std::int64_t key_head(std::int64_t head) const;
+  AttentionFault fault_within_head() const;
+  bool take(const double* row, const RowPlace& place);
+
+  const FaultCandidate& candidate_;
+  const FourAxes& theirs_;
+  Tolerance tolerance_, fine_;
+  ResolvedAttention resolved_;
+  TrialResult result_;
+  std::vector<double> computed_, given_, one_;
+};
+
+}  // namespace volvelle

@@ -1,0 +1,94 @@
+#include "volvelle/measure/peak.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/aligned_memory.h"
+#include "base/thread_pool.h"
+#include "kernels/peak.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double run_rounds(bool wide, std::int64_t rounds) {
+  float f32 = 0;
+  double f64 = 0;
+  return wide ? kernels::fma_rounds_f64(rounds, &f64) : kernels::fma_rounds_f32(rounds, &f32);
+}
+
+// One core's rate over about `seconds`. The best of its pieces would flatter; this is the mean,
+// after a short warm-up that also wakes the wide units.
+double one_core_gflops(bool wide, double seconds) {
+  constexpr std::int64_t kPiece = 256;  // about 3 us
+  run_rounds(wide, kPiece);
+  const Clock::time_point start = Clock::now();
+  double operations = 0;
+  double elapsed = 0;
+  do {
+    operations += run_rounds(wide, kPiece);
+    elapsed = seconds_since(start);
+  } while (elapsed < seconds);
+  return operations / elapsed * 1e-9;
+}
+
+}  // namespace
+
+double fma_peak_gflops(DType dtype, int threads, double microseconds) {
+  if (!is_floating(dtype)) {
+    throw InvalidArgument("[fma_peak] a floating dtype is needed, not " +
+                          std::string(name_of(dtype)));
+  }
+  if (!(microseconds > 0 && microseconds <= 1e6)) {
+    throw InvalidArgument("[fma_peak] microseconds=" + std::to_string(microseconds) +
+                          " is not in (0, 1e6]");
+  }
+  const int count = resolve_threads(threads);
+  const bool wide = dtype == DType::float64;
+  if (count == 1) return one_core_gflops(wide, microseconds * 1e-6);
+  // Each task times itself, so that waking a worker does not count.
+  std::vector<double> rates(static_cast<std::size_t>(count), 0.0);
+  parallel_for(count, count, [&](std::int64_t task) {
+    rates[static_cast<std::size_t>(task)] = one_core_gflops(wide, microseconds * 1e-6);
+  });
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum;
+}
+
+double read_bandwidth_gbs(int threads, std::size_t bytes) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  const int count = resolve_threads(threads);
+  if (bytes < kBlock) {
+    throw InvalidArgument("[read_bandwidth] " + std::to_string(bytes) +
+                          " bytes; at least 1048576 are needed");
+  }
+  const auto blocks = static_cast<std::int64_t>(bytes / kBlock);
+  Workspace memory;
+  auto* data = static_cast<float*>(memory.at_least(bytes));
+  const auto block = [&](std::int64_t task) { return data + task * std::int64_t{kBlock / 4}; };
+  parallel_for(blocks, count, [&](std::int64_t task) { std::memset(block(task), 0, kBlock); });
+  std::vector<float> sums(static_cast<std::size_t>(blocks));
+  std::array<double, 5> rates{};
+  for (double& rate : rates) {
+    const Clock::time_point start = Clock::now();
+    parallel_for(blocks, count, [&](std::int64_t task) {
+      sums[static_cast<std::size_t>(task)] = kernels::read_once(block(task), kBlock / 4);
+    });
+    rate = static_cast<double>(blocks) * static_cast<double>(kBlock) / seconds_since(start) * 1e-9;
+  }
+  std::sort(rates.begin(), rates.end());
+  return rates[rates.size() / 2];
+}
+
+}  // namespace volvelle
