@@ -255,6 +255,7 @@ const Entry kCatalog[] = {
        Problem& changed = c.add("without the bucket table").problem;
        changed.bucket_table = View();
        changed.buckets = Buckets::none;
+       changed.max_distance = Problem{}.max_distance;
      }},
     {{"slope_sign", "far keys are favoured"},
      [](const Problem& p, const Resolved&, Collector&& c) {
@@ -265,7 +266,8 @@ const Entry kCatalog[] = {
      [](const Problem& p, const Resolved& r, Collector&& c) {
        if (!p.bucket_table) return;
        const bool one = p.buckets == Buckets::one_way;
-       if (one && (r.bucket_table.shape[1] < 4 || r.bucket_table.shape[1] % 2 != 0)) return;
+       const std::int64_t count = r.bucket_table.shape[1];
+       if (one ? count < 4 || count % 2 != 0 : p.max_distance <= count / 2) return;
        c.add(one ? "with two-way buckets, not one-way" : "with one-way buckets, not two-way")
            .problem.buckets = one ? Buckets::two_way : Buckets::one_way;
      }},

@@ -66,6 +66,7 @@ RowSlice::RowSlice(const AttentionProblem& whole, const ResolvedAttention& resol
   p.key_segments = cut(whole.key_segments, 0, b, 1);
   offset_ = {resolved.offset(b) + place.first};
   p.query_offset = View(offset_.data(), {1});
+  p.alignment = Alignment::bottom_right;  // the offset says it all
 }
 
 void RowSlice::keep_becomes_bias() {

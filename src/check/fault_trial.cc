@@ -7,13 +7,24 @@
 
 namespace volvelle {
 
+namespace {
+
+// Shapes, scale and offsets of the whole; each slice is checked on its own, and looking through
+// all of a large mask once per fault would take longer than the rows do.
+ResolvedAttention resolved_without_keep(AttentionProblem problem) {
+  problem.keep = View();
+  return resolve(problem);
+}
+
+}  // namespace
+
 FaultTrial::FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs,
                        const Tolerance& tolerance, const Tolerance& fine)
     : candidate_(candidate),
       theirs_(theirs),
       tolerance_(tolerance),
       fine_(fine),
-      resolved_(resolve(candidate.problem)),
+      resolved_(resolved_without_keep(candidate.problem)),
       given_(static_cast<std::size_t>(theirs.shape[3])) {}
 
 RowPlace FaultTrial::source_of(const RowPlace& row) const {
