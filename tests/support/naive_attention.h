@@ -11,7 +11,8 @@ namespace volvelle {
 /// A second attention in plain loops, apart from the library's, in which each thing that can go
 /// wrong is a member to be set wrong. All arrays are contiguous (B,H,T,X).
 struct NaiveAttention {
-  std::int64_t batch = 1, heads = 1, key_heads = 1, queries = 1, keys = 1, width = 1, value_width = 1;
+  std::int64_t batch = 1, heads = 1, key_heads = 1, queries = 1, keys = 1, width = 1,
+               value_width = 1;
   std::vector<float> q, k, v;
   double scale = 1;
   double cap = 0;
