@@ -80,30 +80,38 @@ DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const
     return report;
   }
 
+  std::vector<Suspect> suspects;
+  const auto suspect = [&](const FaultCandidate& candidate, const FaultTrial& trial) {
+    suspects.push_back(
+        {{candidate.fault, candidate.sentence, trial.result().max_abs}, trial.result().fine});
+  };
+  const std::vector<FaultCandidate> candidates = attention_faults(problem, resolved);
+  for (const FaultCandidate& candidate : candidates) {
+    if (candidate.inside == AttentionFault::softmax_over_columns) continue;
+    FaultTrial trial(candidate, given, options.tolerance, fine);
+    if (trial.agrees(rows.first) && trial.agrees(rows.confirm)) suspect(candidate, trial);
+  }
+  // Whole columns come last: they cost T*S per head, and a file has rarely two explanations.
   const double columns = static_cast<double>(resolved.queries) *
                          static_cast<double>(resolved.keys) *
                          static_cast<double>(resolved.width + resolved.value_width);
-  std::vector<Suspect> suspects;
-  for (const FaultCandidate& candidate : attention_faults(problem, resolved)) {
-    FaultTrial trial(candidate, given, options.tolerance, fine);
-    if (candidate.inside == AttentionFault::softmax_over_columns) {
-      if (columns > options.column_operations) {
-        report.not_tried.push_back(candidate.fault + ": whole columns of " +
-                                   std::to_string(resolved.queries) + " x " +
-                                   std::to_string(resolved.keys) + " scores take too long");
-        continue;
-      }
-      const RowPlace worst = rows.first.front();
-      const RowPlace other = rows.first.back();
-      if (!trial.agrees_on_head(worst.batch, worst.head) ||
-          !trial.agrees_on_head(other.batch, other.head)) {
-        continue;
-      }
-    } else if (!trial.agrees(rows.first) || !trial.agrees(rows.confirm)) {
+  constexpr double kCheap = 1e8;
+  for (const FaultCandidate& candidate : candidates) {
+    if (candidate.inside != AttentionFault::softmax_over_columns) continue;
+    if (columns > options.column_operations || (columns > kCheap && !suspects.empty())) {
+      report.not_tried.push_back(candidate.fault + ": whole columns of " +
+                                 std::to_string(resolved.queries) + " x " +
+                                 std::to_string(resolved.keys) + " scores take long" +
+                                 (suspects.empty() ? "" : ", and another fault explains the file"));
       continue;
     }
-    suspects.push_back(
-        {{candidate.fault, candidate.sentence, trial.result().max_abs}, trial.result().fine});
+    const RowPlace worst = rows.first.front();
+    const RowPlace other = rows.first.back();
+    FaultTrial trial(candidate, given, options.tolerance, fine);
+    if (trial.agrees_on_head(worst.batch, worst.head) &&
+        trial.agrees_on_head(other.batch, other.head)) {
+      suspect(candidate, trial);
+    }
   }
   report.found = closest(std::move(suspects));
   return report;

@@ -1,9 +1,7 @@
 // What the machine can do at most: multiply-adds that never leave the registers, and plain loads.
 #include "kernels/peak.h"
 
-#if __has_include("kernels/targets.h")
 #include "kernels/targets.h"
-#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/peak.cc"
@@ -84,10 +82,9 @@ float ReadOnce(const float* HWY_RESTRICT data, size_t count) {
   }
   const auto a = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
   const auto b = hn::Add(hn::Add(s4, s5), hn::Add(s6, s7));
-  return hn::GetLane(hn::Add(a, b));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
 }
 
-// NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace volvelle::kernels
 HWY_AFTER_NAMESPACE();

@@ -33,7 +33,8 @@ struct DiagnoseReport {
 /// tolerance: the scale absent or from another number, softmax over columns, masks shifted,
 /// inverted, dropped or applied late, key heads tiled, the cap, a bias or a sink dropped, axes
 /// swapped, ... Only faults that the problem can have are tried. Work is bounded: a fault is tried
-/// on the rows where `ours` and `theirs` differ most, then on rows spread over all heads.
+/// on the rows where `ours` and `theirs` differ most, then on rows spread over all heads (all rows
+/// of a small problem). When `theirs` equals the fault-free oracle, "none" is found.
 /// Shapes:  ours, theirs (B,H,T,E) with every axis.
 /// Throws:  what `attend` throws for the problem; InvalidArgument when the shapes do not fit it.
 VOLVELLE_API DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours,

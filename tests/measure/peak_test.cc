@@ -1,0 +1,60 @@
+#include "volvelle/measure/peak.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/peak.h"
+#include "volvelle/attention/simd.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+TEST(Peak, EveryInstructionSetGivesAPositiveRate) {
+  for (const std::string& name : simd_targets()) {
+    set_simd_target(name);
+    EXPECT_GT(fma_peak_gflops(DType::float32, 1, 200), 0.1) << name;
+    EXPECT_GT(fma_peak_gflops(DType::float64, 1, 200), 0.05) << name;
+  }
+  set_simd_target("best");
+}
+
+TEST(Peak, CountsTwoOperationsPerLaneAndRound) {
+  float f32 = 0;
+  double f64 = 0;
+  const double narrow = kernels::fma_rounds_f32(10, &f32);
+  EXPECT_DOUBLE_EQ(kernels::fma_rounds_f32(20, &f32), 2 * narrow);
+  EXPECT_LE(kernels::fma_rounds_f64(10, &f64), narrow);
+  EXPECT_GT(f32, 0);  // the sums are used: twelve or so, each on its way to 1
+  EXPECT_TRUE(std::isfinite(f64));
+}
+
+TEST(Peak, HalfTypesCountAsFloat32) {
+  EXPECT_GT(fma_peak_gflops(DType::bfloat16, 1, 50), 0.1);
+  EXPECT_GT(fma_peak_gflops(DType::float16, 2, 50), 0.1);
+}
+
+TEST(Peak, ReadBandwidthIsPositive) {
+  EXPECT_GT(read_bandwidth_gbs(1, std::size_t{8} << 20), 0.05);
+  EXPECT_GT(read_bandwidth_gbs(2, std::size_t{8} << 20), 0.05);
+}
+
+TEST(Peak, ReadsEachFloatOnce) {
+  alignas(64) static float data[2048];
+  for (float& value : data) value = 1;
+  EXPECT_EQ(kernels::read_once(data, 2048), 2048.0f);
+}
+
+TEST(Peak, BadArgumentsThrow) {
+  EXPECT_THROW(fma_peak_gflops(DType::int32, 1), InvalidArgument);
+  EXPECT_THROW(fma_peak_gflops(DType::float32, 1, 0), InvalidArgument);
+  EXPECT_THROW(fma_peak_gflops(DType::float32, 1, 2e6), InvalidArgument);
+  EXPECT_THROW(fma_peak_gflops(DType::float32, 1, std::nan("")), InvalidArgument);
+  EXPECT_THROW(fma_peak_gflops(DType::float32, -1), InvalidArgument);
+  EXPECT_THROW(read_bandwidth_gbs(-1), InvalidArgument);
+  EXPECT_THROW(read_bandwidth_gbs(1, 1000), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace volvelle
