@@ -30,13 +30,13 @@ void check_shape(const ResolvedAttention& r, const FourAxes& array, const char* 
 
 // Rounding of the arithmetic alone, whatever the storage type.
 Tolerance fine_tolerance(const ResolvedAttention& r, const FourAxes& theirs,
-                         const std::vector<RowPlace>& rows) {
+                         const std::vector<QueryRow>& rows) {
   const bool both_double = r.dtype == DType::float64 && theirs.view.dtype() == DType::float64;
   const DType dtype = both_double ? DType::float64 : DType::float32;
   const double share = relative_tolerance(dtype, dtype, r.width, r.keys);
   std::vector<double> row(static_cast<std::size_t>(theirs.shape[3]));
   double sum = 0;
-  for (const RowPlace& place : rows) {
+  for (const QueryRow& place : rows) {
     theirs.read(place.batch, place.head, place.query, row.data());
     const double size = root_mean_square(row.data(), theirs.shape[3]);
     sum += size * size / static_cast<double>(rows.size());
@@ -105,8 +105,8 @@ DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const
                                  (suspects.empty() ? "" : ", and another fault explains the file"));
       continue;
     }
-    const RowPlace worst = rows.first.front();
-    const RowPlace other = rows.first.back();
+    const QueryRow worst = rows.first.front();
+    const QueryRow other = rows.first.back();
     FaultTrial trial(candidate, given, options.tolerance, fine);
     if (trial.agrees_on_head(worst.batch, worst.head) &&
         trial.agrees_on_head(other.batch, other.head)) {

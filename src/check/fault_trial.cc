@@ -27,7 +27,7 @@ FaultTrial::FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs,
       resolved_(resolved_without_keep(candidate.problem)),
       given_(static_cast<std::size_t>(theirs.shape[3])) {}
 
-RowPlace FaultTrial::source_of(const RowPlace& row) const {
+QueryRow FaultTrial::source_of(const QueryRow& row) const {
   switch (candidate_.order) {
     case RowOrder::same:
       break;
@@ -52,7 +52,7 @@ AttentionFault FaultTrial::fault_within_head() const {
                                                               : candidate_.inside;
 }
 
-bool FaultTrial::take(const double* row, const RowPlace& place) {
+bool FaultTrial::take(const double* row, const QueryRow& place) {
   theirs_.read(place.batch, place.head, place.query, given_.data());
   one_.assign(row, row + given_.size());
   for (std::size_t e = 0; e < one_.size(); ++e) {
@@ -63,9 +63,9 @@ bool FaultTrial::take(const double* row, const RowPlace& place) {
   return result_.excess <= 1;
 }
 
-bool FaultTrial::agrees(const std::vector<RowPlace>& rows) {
-  for (const RowPlace& row : rows) {
-    const RowPlace source = source_of(row);
+bool FaultTrial::agrees(const std::vector<QueryRow>& rows) {
+  for (const QueryRow& row : rows) {
+    const QueryRow source = source_of(row);
     RowSlice slice(candidate_.problem, resolved_, {source.batch, source.head, source.query, 1},
                    key_head(source.head));
     if (candidate_.keep_as_bias) slice.keep_becomes_bias();

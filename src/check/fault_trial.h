@@ -25,16 +25,16 @@ class FaultTrial {
              const Tolerance& fine);
 
   /// False as soon as a row is beyond the tolerance.
-  bool agrees(const std::vector<RowPlace>& rows);
+  bool agrees(const std::vector<QueryRow>& rows);
   /// The same for every row of one head, computed together (softmax over columns needs that).
   bool agrees_on_head(std::int64_t batch, std::int64_t head);
   const TrialResult& result() const { return result_; }
 
  private:
-  RowPlace source_of(const RowPlace& row) const;
+  QueryRow source_of(const QueryRow& row) const;
   std::int64_t key_head(std::int64_t head) const;
   AttentionFault fault_within_head() const;
-  bool take(const double* row, const RowPlace& place);
+  bool take(const double* row, const QueryRow& place);
 
   const FaultCandidate& candidate_;
   const FourAxes& theirs_;

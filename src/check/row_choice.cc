@@ -9,7 +9,7 @@ namespace volvelle {
 namespace {
 
 struct Ranked {
-  RowPlace place;
+  QueryRow place;
   double excess = 0;
 };
 
@@ -36,7 +36,7 @@ std::vector<Ranked> worst_of_each_head(const FourAxes& ours, const FourAxes& the
   return worst;
 }
 
-RowPlace place_of(const FourAxes& rows, std::int64_t index) {
+QueryRow place_of(const FourAxes& rows, std::int64_t index) {
   const std::int64_t query = index % rows.shape[2];
   const std::int64_t line = index / rows.shape[2];
   return {line / rows.shape[1], line % rows.shape[1], query};
@@ -44,7 +44,7 @@ RowPlace place_of(const FourAxes& rows, std::int64_t index) {
 
 // The index-th of a sequence that covers all rows evenly however many are taken: multiples of the
 // golden ratio, modulo 1.
-RowPlace spread(const FourAxes& rows, std::int64_t index) {
+QueryRow spread(const FourAxes& rows, std::int64_t index) {
   const double turn = static_cast<double>(index + 1) * 0.61803398874989485;
   const double part = turn - std::floor(turn);
   const auto at = static_cast<std::int64_t>(part * static_cast<double>(rows.rows()));
@@ -77,7 +77,7 @@ RowChoice choose_rows(const ResolvedAttention& problem, const FourAxes& ours,
     for (std::int64_t i = 0; i < ours.rows(); ++i) choice.confirm.push_back(place_of(ours, i));
     return choice;
   }
-  const RowPlace around = choice.first.front();
+  const QueryRow around = choice.first.front();
   for (const std::int64_t edge : {std::int64_t{0}, problem.queries - 1, problem.window,
                                   problem.window_right, problem.prefix, problem.chunk}) {
     for (const std::int64_t query : {edge - 1, edge, edge + 1}) {
