@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "volvelle/tensor/dtype.h"
+#include "volvelle/base/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace volvelle::kernels {
