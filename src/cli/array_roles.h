@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "volvelle/tensor/tensor.h"
+
+namespace volvelle::cli {
+
+/// An array and where it came from.
+struct SourcedArray {
+  Tensor array;
+  std::string from;   ///< for messages: "--q", "q in points.npz"
+  bool text = false;  ///< numbers that were read as text have no dtype of their own
+};
+
+/// What an option of kind FILE|NUMBERS holds: numbers if it is written with nothing but the
+/// characters of numbers and their separators, else the name of a file.
+SourcedArray array_of_option(const std::string& option, const std::string& text, DType dtype);
+
+/// True for .npy, .npz and .safetensors: arrays that carry their dtype.
+bool is_binary_file(const std::string& path);
+
+/// As one of q, k, v: text becomes `dtype` (float32 when not given), other floating arrays only
+/// when it is given. Throws UsageError for whole numbers from a binary file without a dtype.
+Tensor as_values(const SourcedArray& source, const std::optional<DType>& dtype);
+
+/// As a bias, slopes, sinks or a table: whole numbers that were text become `text_dtype`.
+Tensor as_bias(const SourcedArray& source, DType text_dtype);
+
+/// As lengths, offsets, positions or segments.
+Tensor as_integers(const SourcedArray& source);
+
+/// As a mask. Throws UsageError for a floating mask: that would be a bias.
+Tensor as_mask(const SourcedArray& source);
+
+/// As rank 1: a scalar, or a matrix of one row, as text makes it.
+Tensor as_list(const Tensor& array);
+
+/// The dtype called `name`, one of those that attention computes in.
+DType dtype_named(const std::string& name);
+
+}  // namespace volvelle::cli

@@ -1,0 +1,111 @@
+#include "cli/attend_expect.h"
+
+#include <algorithm>
+
+#include "cli/array_roles.h"
+#include "cli/view_axes.h"
+#include "volvelle/io/arrays.h"
+#include "volvelle/report/number.h"
+#include "volvelle/report/table.h"
+
+namespace volvelle::cli {
+namespace {
+
+constexpr std::size_t kPartsShown = 12;
+
+// Whole numbers typed as text are still results.
+Tensor floating(const Tensor& array) {
+  return is_integer(array.dtype()) ? converted(array.view(), DType::float64) : array;
+}
+
+std::string place(const std::vector<std::int64_t>& index) {
+  Axes axes;
+  for (const std::int64_t one : index) axes.push_back(one);
+  return to_string(axes);
+}
+
+std::string differences(const char* name, const Comparison& c, int digits) {
+  std::string text = wrapped(std::string(name) + ": " + grouped(c.failing) + " of " +
+                             grouped(c.elements) + " elements differ beyond tolerance, in " +
+                             grouped(c.failing_rows) + " of " + grouped(c.rows) + " rows");
+  if (!c.at.empty()) {
+    text += wrapped("largest difference " + rounded(c.max_abs, digits) + " at " + place(c.at) +
+                        ": ours " + shortest(c.ours_at) + ", theirs " + shortest(c.theirs_at),
+                    {.indent = 4});
+  }
+  if (!c.at_rel.empty()) {
+    text += wrapped(
+        "largest relative difference " + rounded(c.max_rel, digits) + " at " + place(c.at_rel),
+        {.indent = 4});
+  }
+  return text + wrapped("tolerance " + rounded(c.tolerance.atol, digits) + " + " +
+                            rounded(c.tolerance.rtol, digits) + " x size",
+                        {.indent = 4});
+}
+
+std::string parts(const char* what, const std::vector<PartDifference>& all, int digits) {
+  if (all.size() < 2 && (all.empty() || all[0].index == 0)) return "";
+  Table table{.titles = {what, "elements", "rows", "largest"}, .rows = {}};
+  for (std::size_t i = 0; i < std::min(all.size(), kPartsShown); ++i) {
+    table.rows.push_back({std::to_string(all[i].index), grouped(all[i].failing),
+                          grouped(all[i].failing_rows), rounded(all[i].max_abs, digits)});
+  }
+  std::string text = '\n' + render(table);
+  if (all.size() > kPartsShown)
+    text += "  ... " + grouped(static_cast<std::int64_t>(all.size() - kPartsShown)) + " more\n";
+  return text;
+}
+
+}  // namespace
+
+ExpectReport compare_with_file(const AttendInputs& inputs, const AttendRun& run,
+                               const AttendOptions& options) {
+  const std::string& path = *options.expect;
+  const ReadOptions reading{.number_dtype = DType::float64};
+  Tensor output;
+  Tensor lse;
+  if (holds_named_arrays(path)) {
+    const NamedArrays arrays = read_arrays(path, reading);
+    const Tensor* const found = find_array(arrays, "output");
+    if (found == nullptr) {
+      throw UsageError(path + " holds no array 'output' to compare with");
+    }
+    output = floating(*found);
+    if (const Tensor* const sums = find_array(arrays, "lse")) lse = floating(*sums);
+  } else {
+    output = floating(read_array(path, reading));
+  }
+  Expected expected{
+      .output = output.view(), .lse = lse.view(), .atol = options.atol, .rtol = options.rtol};
+  AttentionResult ours = run.result;
+  if (inputs.layout == Layout::bthd && output.rank() >= 3 &&
+      output.rank() == run.result.output.rank()) {
+    const int rank = output.rank();
+    expected.output = swapped(expected.output, rank - 3, rank - 2);
+    ours.output = copy_of(swapped(run.result.output.view(), rank - 3, rank - 2));
+  }
+  return check_expected(inputs.problem, ours, expected);
+}
+
+std::string expect_text(const ExpectReport& report, const std::string& file, int digits) {
+  std::string text;
+  if (report.matches) {
+    text = "Equals " + file + " within tolerance: largest difference " +
+           rounded(report.output.max_abs, digits);
+    if (report.lse) text += " (log-sum-exp " + rounded(report.lse->max_abs, digits) + ")";
+    return wrapped(text, {.indent = 0});
+  }
+  text = "Differs from " + file + '\n' + differences("output", report.output, digits);
+  if (report.lse && !report.lse->matches) text += differences("log-sum-exp", *report.lse, digits);
+  text += parts("head", report.output.heads, digits);
+  text += parts("batch row", report.output.batches, digits);
+  text += "\nDiagnosis\n";
+  for (const Diagnosis& one : report.diagnosis) text += wrapped(one.sentence, {}, 2);
+  if (report.diagnosis.empty()) {
+    text += wrapped("none of the known mistakes reproduces this result");
+  }
+  for (const std::string& reason : report.not_tried) text += wrapped("not tried: " + reason, {}, 2);
+  return text;
+}
+
+}  // namespace volvelle::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/attend_options.h"
+#include "volvelle/attention/problem.h"
+#include "volvelle/tensor/tensor.h"
+
+namespace volvelle::cli {
+
+/// Order of the axes of q, k, v and of the output.
+enum class Layout : unsigned char { bhtd, bthd };
+
+/// A problem made from the command line, and what it stands on.
+struct AttendInputs {
+  AttentionProblem problem;
+  std::vector<Tensor> owned;  ///< the memory of the problem's views
+  std::string source;         ///< "points.npz", "the embedded example"
+  Layout layout = Layout::bhtd;
+  std::vector<std::string> remarks;  ///< for stderr
+};
+
+/// The document's example: two tokens, d_k = 2.
+AttendInputs embedded_example(DType dtype);
+
+/// Reads files, applies options. Throws UsageError for contradictions and what the library throws
+/// for files; shapes and values are checked by `attend`.
+AttendInputs gather(const AttendOptions& options);
+
+}  // namespace volvelle::cli

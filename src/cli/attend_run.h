@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+
+#include "cli/attend_inputs.h"
+#include "cli/attend_options.h"
+#include "volvelle/attention/attend.h"
+#include "volvelle/attention/steps.h"
+
+namespace volvelle::cli {
+
+/// Everything one call of `volvelle attend` has computed.
+struct AttendRun {
+  AttentionPlan plan;
+  AttentionResult result;  ///< output in the order of the input's axes
+  View output_bhte;        ///< the same memory on the problem's axes
+  std::optional<AttentionSteps> steps;
+  double milliseconds = 0;  ///< of one call: the median of `calls`
+  int calls = 0;
+  int threads = 0;
+};
+
+/// Which extra arrays are wanted besides the output.
+struct AttendWishes {
+  bool entropy = false;
+  bool column_sums = false;
+  bool steps = false;
+};
+
+AttentionOptions attention_options(const AttendOptions& options);
+
+/// Runs the problem and times it.
+AttendRun run_attention(const AttendInputs& inputs, const AttentionOptions& options,
+                        const AttendWishes& wishes);
+
+}  // namespace volvelle::cli

@@ -1,0 +1,379 @@
+#include "cli/attend_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "cli/view_axes.h"
+#include "volvelle/check/compare.h"
+#include "volvelle/report/number.h"
+#include "volvelle/report/table.h"
+
+namespace volvelle::cli {
+namespace {
+
+constexpr char kExcluded[] = ".";
+constexpr std::int64_t kDotLines = 16;   // dot products written out; the table has them all
+constexpr std::int64_t kDotTerms = 8;    // terms of one
+constexpr std::int64_t kHandTerms = 8;   // keys of a row worked by hand
+constexpr std::int64_t kHeadsShown = 8;  // of a problem with many; --json and --out have them all
+
+using Cell = std::function<double(std::int64_t, std::int64_t)>;
+
+double element(const View& view, std::int64_t i, std::int64_t j) {
+  return element_as_double(view, i * view.strides()[0] + j * view.strides()[1]);
+}
+
+// "-1" as a factor or a summand behind a sign.
+std::string in_brackets(const std::string& number) {
+  return number[0] == '-' ? '(' + number + ')' : number;
+}
+
+/// One head of one batch row, ready to be written down.
+class HeadText {
+ public:
+  HeadText(const AttendInputs& inputs, const AttendRun& run, std::int64_t batch, std::int64_t head,
+           int digits)
+      : plan_(run.plan),
+        problem_(inputs.problem),
+        steps_(*run.steps),
+        head_(head),
+        digits_(digits),
+        q_(matrix(with_rank(problem_.q, 4), batch, head)),
+        k_(matrix(with_rank(problem_.k, 4), batch, head / (plan_.heads / plan_.key_heads))),
+        v_(matrix(with_rank(problem_.v, 4), batch, head / (plan_.heads / plan_.key_heads))),
+        batch_(batch) {}
+
+  std::vector<StepSection> sections() const;
+
+ private:
+  static View matrix(const View& view, std::int64_t batch, std::int64_t head) {
+    return picked(picked(view, 0, batch), 0, head);
+  }
+  View step(const Tensor& tensor) const { return matrix(tensor.view(), batch_, head_); }
+  std::string number(double value) const { return rounded(value, digits_); }
+  bool is_excluded(std::int64_t i, std::int64_t j) const {
+    return steps_.excluded && element(step(steps_.excluded), i, j) != 0;
+  }
+  double sink() const {
+    return element_as_double(problem_.sinks, head_ * problem_.sinks.strides()[0]);
+  }
+  std::string score_table(const Tensor& tensor, bool hide) const;
+  std::string row_name(const char* what, std::int64_t i) const {
+    return std::string(what) + ' ' + std::to_string(i);
+  }
+  std::string plain_matrix(const char* title, const char* row, const View& view) const;
+  std::string vector(const View& view, std::int64_t row) const;
+  std::string dot_products() const;
+  std::string fraction(std::int64_t row) const;
+  std::string weight_table() const;
+  std::string sum_text() const;
+  std::string hand_row(std::int64_t row) const;
+  std::int64_t first_row_with_keys() const;
+  const Tensor& final_scores() const {
+    return steps_.biased ? steps_.biased : steps_.capped ? steps_.capped : steps_.scaled;
+  }
+  std::string scale_text() const;
+
+  const AttentionPlan& plan_;
+  const AttentionProblem& problem_;
+  const AttentionSteps& steps_;
+  std::int64_t head_;
+  int digits_;
+  View q_, k_, v_;
+  std::int64_t batch_;
+};
+
+std::string HeadText::score_table(const Tensor& tensor, bool hide) const {
+  const View view = step(tensor);
+  return render(LabelledMatrix{
+      .rows = plan_.queries,
+      .columns = plan_.keys,
+      .row_label = [&](std::int64_t i) { return row_name("query", i); },
+      .column_label = [&](std::int64_t j) { return row_name("key", j); },
+      .cell =
+          [&](std::int64_t i, std::int64_t j) {
+            return hide && is_excluded(i, j) ? kExcluded : number(element(view, i, j));
+          },
+  });
+}
+
+std::string HeadText::plain_matrix(const char* title, const char* row, const View& view) const {
+  const std::string head = *title == '\0' ? "" : std::string("  ") + title + '\n';
+  return head +
+         render(LabelledMatrix{
+             .rows = view.shape()[0],
+             .columns = view.shape()[1],
+             .row_label = [&](std::int64_t i) { return row_name(row, i); },
+             .column_label = [](std::int64_t) { return std::string(); },
+             .cell = [&](std::int64_t i, std::int64_t j) { return number(element(view, i, j)); },
+         });
+}
+
+std::string HeadText::vector(const View& view, std::int64_t row) const {
+  std::string text = "(";
+  for (std::int64_t e = 0; e < view.shape()[1]; ++e) {
+    if (e == kDotTerms) return text + ", ...)";
+    text += (e > 0 ? ", " : "") + number(element(view, row, e));
+  }
+  return text + ')';
+}
+
+std::string HeadText::dot_products() const {
+  std::string text;
+  const std::int64_t all = plan_.queries * plan_.keys;
+  for (std::int64_t n = 0; n < std::min(all, kDotLines); ++n) {
+    const std::int64_t i = n / plan_.keys;
+    const std::int64_t j = n % plan_.keys;
+    std::string line = "q" + std::to_string(i) + " . k" + std::to_string(j) + " = ";
+    for (std::int64_t d = 0; d < plan_.head_width; ++d) {
+      if (d > 0) line += " + ";
+      if (d == kDotTerms) {
+        line += "...";
+        break;
+      }
+      line += in_brackets(number(element(q_, i, d))) + '*' + in_brackets(number(element(k_, j, d)));
+    }
+    text += wrapped(line + " = " + number(element(step(steps_.scores), i, j)), {}, 10);
+  }
+  if (all > kDotLines) text += "  ... " + grouped(all - kDotLines) + " more, in the table below\n";
+  return text;
+}
+
+std::int64_t HeadText::first_row_with_keys() const {
+  for (std::int64_t i = 0; i < plan_.queries; ++i) {
+    for (std::int64_t j = 0; j < plan_.keys; ++j) {
+      if (!is_excluded(i, j)) return i;
+    }
+  }
+  return -1;
+}
+
+// e^0.7071 / (e^0.7071 + e^0) for every key of a row.
+std::string HeadText::fraction(std::int64_t row) const {
+  const View scores = step(final_scores());
+  std::vector<std::int64_t> seen;
+  for (std::int64_t j = 0; j < plan_.keys; ++j) {
+    if (!is_excluded(row, j)) seen.push_back(j);
+  }
+  const auto power = [&](double exponent) { return "e^" + in_brackets(number(exponent)); };
+  std::string sum;
+  for (std::size_t n = 0; n < seen.size(); ++n) {
+    if (n == static_cast<std::size_t>(kHandTerms)) {
+      sum += " + ...";
+      break;
+    }
+    sum += (n > 0 ? " + " : "") + power(element(scores, row, seen[n]));
+  }
+  if (problem_.sinks) sum += " + " + power(sink());
+  std::string text;
+  const std::size_t shown = plan_.keys <= 4 ? seen.size() : 1;
+  for (std::size_t n = 0; n < std::min(shown, seen.size()); ++n) {
+    const std::string label =
+        "row " + std::to_string(row) + ", key " + std::to_string(seen[n]) + ": ";
+    const bool single = seen.size() == 1 && !problem_.sinks;
+    text += wrapped(label + power(element(scores, row, seen[n])) + " / " +
+                        (single ? sum : '(' + sum + ')') + " = " +
+                        number(element(step(steps_.weights), row, seen[n])),
+                    {}, 4);
+  }
+  return text;
+}
+
+std::string HeadText::weight_table() const {
+  const View weights = step(steps_.weights);
+  const View row_sums = picked(picked(steps_.row_sums.view(), 0, batch_), 0, head_);
+  const View column_sums = picked(picked(steps_.column_sums.view(), 0, batch_), 0, head_);
+  const std::int64_t rows = plan_.queries;
+  const std::int64_t columns = plan_.keys;
+  return render(LabelledMatrix{
+      .rows = rows + 1,
+      .columns = columns + 1,
+      .row_label =
+          [&](std::int64_t i) {
+            return i < rows ? row_name("query", i) : std::string("column sum");
+          },
+      .column_label =
+          [&](std::int64_t j) { return j < columns ? row_name("key", j) : std::string("row sum"); },
+      .cell = [&](std::int64_t i, std::int64_t j) -> std::string {
+        if (i == rows && j == columns) return "";
+        if (i == rows) return number(element_as_double(column_sums, j));
+        if (j == columns) return number(element_as_double(row_sums, i));
+        return is_excluded(i, j) ? kExcluded : number(element(weights, i, j));
+      },
+  });
+}
+
+std::string HeadText::hand_row(std::int64_t row) const {
+  std::string text;
+  int terms = 0;
+  for (std::int64_t j = 0; j < plan_.keys; ++j) {
+    if (is_excluded(row, j)) continue;
+    if (terms > 0) text += " + ";
+    if (terms++ == kHandTerms) {
+      text += "...";
+      break;
+    }
+    text += number(element(step(steps_.weights), row, j)) + ' ' + vector(v_, j);
+  }
+  return wrapped(
+      "row " + std::to_string(row) + " by hand: " + text + " = " + vector(step(steps_.output), row),
+      {}, 4);
+}
+
+std::string HeadText::scale_text() const {
+  const std::string value = number(plan_.scale);
+  if (problem_.scale) return value;
+  return "1/sqrt(D) = 1/sqrt(" + std::to_string(plan_.head_width) + ") = " + value;
+}
+
+std::vector<StepSection> HeadText::sections() const {
+  std::vector<StepSection> result;
+  const auto add = [&](const char* name, const std::string& title, std::string body) {
+    result.push_back({name, title, std::move(body)});
+  };
+  add("inputs", "Queries, keys and values",
+      beside({plain_matrix("Q: what each token looks for", "query", q_),
+              plain_matrix("K: what it offers", "key", k_),
+              plain_matrix("V: what it passes on", "value", v_)},
+             {}, 2));
+  add("scores", "Scores: the dot product of each query with each key",
+      dot_products() + '\n' + score_table(steps_.scores, false));
+  add("scaled", "Scaled: times " + scale_text(), score_table(steps_.scaled, false));
+  if (steps_.capped) {
+    const std::string cap = number(problem_.softcap);
+    add("capped", "Capped: " + cap + " tanh(score / " + cap + ")",
+        score_table(steps_.capped, false));
+  }
+  if (steps_.biased) {
+    add("biased", "Biased: with what bias, slopes and tables add",
+        score_table(steps_.biased, false));
+  }
+  if (steps_.excluded) {
+    add("excluded", "Excluded: a point marks a key that its query may not see",
+        score_table(final_scores(), true));
+  }
+  add("exponentials", "Exponentials: e^(score - largest score of the row)",
+      score_table(steps_.exponentials, true));
+  const std::int64_t row = first_row_with_keys();
+  add("weights", "Weights: each row divided by its sum, the softmax over the keys",
+      (row >= 0 ? fraction(row) + '\n' : "") + weight_table() + sum_text());
+  if (plan_.scale != 1) {
+    add("unscaled", "For comparison: the weights without the scaling",
+        score_table(steps_.weights_unscaled, true));
+  }
+  add("output", "Output: weights times V",
+      plain_matrix("", "query", step(steps_.output)) + (row >= 0 ? '\n' + hand_row(row) : ""));
+  return result;
+}
+
+std::string HeadText::sum_text() const {
+  if (!problem_.sinks) return "";
+  return wrapped("What a row lacks to 1 went to the sink, a logit of " + number(sink()) +
+                 " that has no value.");
+}
+
+// Largest difference of two outputs of one shape.
+double largest_difference(const Tensor& a, const Tensor& b) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    const double x = element_as_double(a.view(), i);
+    const double y = element_as_double(b.view(), i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double difference = std::fabs(x - y);
+    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
+  }
+  return largest;
+}
+
+}  // namespace
+
+bool is_small(const AttentionPlan& plan) {
+  return plan.queries <= 16 && plan.keys <= 16 && plan.queries * plan.keys <= 64 &&
+         plan.batch * plan.heads <= 4 && plan.head_width <= 16 && plan.value_width <= 16;
+}
+
+PathAgreement fused_against_oracle(const AttentionProblem& problem, int threads) {
+  PathAgreement agreement;
+  const AttentionPlan plan = explain(problem, {.threads = threads});
+  if (plan.path != AttentionPath::fused) {
+    agreement.reason = plan.reason;
+    return agreement;
+  }
+  const AttentionResult fused =
+      attend(problem, AttentionRequest{.lse = false}, {AttentionPath::fused, threads});
+  const AttentionResult oracle =
+      attend(problem, AttentionRequest{.lse = false}, {AttentionPath::oracle, threads});
+  double size = 0;
+  for (std::int64_t i = 0; i < oracle.output.size(); ++i) {
+    const double value = std::fabs(element_as_double(oracle.output.view(), i));
+    if (std::isfinite(value)) size = std::max(size, value);
+  }
+  const DType dtype = problem.q.dtype();
+  agreement.available = true;
+  agreement.difference = largest_difference(fused.output, oracle.output);
+  agreement.tolerance = size * relative_tolerance(dtype, dtype, plan.head_width, plan.keys);
+  return agreement;
+}
+
+std::vector<StepSection> step_sections(const AttendInputs& inputs, const AttendRun& run,
+                                       std::int64_t batch, std::int64_t head, int digits) {
+  return HeadText(inputs, run, batch, head, digits).sections();
+}
+
+std::string section_text(const StepSection& section, int number) {
+  return wrapped(std::to_string(number) + ". " + section.title, {.indent = 0}, 3) + section.body;
+}
+
+std::string steps_text(const AttendInputs& inputs, const AttendRun& run, int digits) {
+  const AttentionPlan& plan = run.plan;
+  std::string text;
+  std::int64_t shown = 0;
+  for (std::int64_t b = 0; b < plan.batch; ++b) {
+    for (std::int64_t h = 0; h < plan.heads; ++h) {
+      if (shown++ == kHeadsShown) {
+        text += "\n... " + grouped(plan.batch * plan.heads - kHeadsShown) +
+                " more heads; --json and --out have them all\n";
+        return text;
+      }
+      if (plan.batch * plan.heads > 1) {
+        std::string title = "Head " + std::to_string(h);
+        if (plan.key_heads != plan.heads) {
+          title += " (reads key head " + std::to_string(h / (plan.heads / plan.key_heads)) + ")";
+        }
+        if (plan.batch > 1) title += " of batch row " + std::to_string(b);
+        text += (shown > 1 ? "\n" : "") + title + '\n' + std::string(title.size(), '-') + "\n\n";
+      }
+      int count = 0;
+      for (const StepSection& section : step_sections(inputs, run, b, h, digits)) {
+        if (count++ > 0) text += '\n';
+        text += section_text(section, count);
+      }
+    }
+  }
+  return text;
+}
+
+std::string weights_text(const AttentionSteps& steps, std::int64_t batch, std::int64_t head,
+                         int digits) {
+  const auto of = [&](const Tensor& tensor) {
+    return picked(picked(tensor.view(), 0, batch), 0, head);
+  };
+  const View weights = of(steps.weights);
+  const View excluded = steps.excluded ? of(steps.excluded) : View();
+  return render(LabelledMatrix{
+      .rows = weights.shape()[0],
+      .columns = weights.shape()[1],
+      .row_label = [](std::int64_t i) { return "query " + std::to_string(i); },
+      .column_label = [](std::int64_t j) { return "key " + std::to_string(j); },
+      .cell =
+          [&](std::int64_t i, std::int64_t j) {
+            return excluded && element(excluded, i, j) != 0
+                       ? kExcluded
+                       : rounded(element(weights, i, j), digits);
+          },
+  });
+}
+
+}  // namespace volvelle::cli

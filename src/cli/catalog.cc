@@ -1,0 +1,22 @@
+#include <array>
+
+#include "cli/attend.h"
+#include "cli/tour.h"
+#include "cli/verb.h"
+
+namespace volvelle::cli {
+namespace {
+
+// One line per verb; help, "did you mean" and the dispatch read it.
+const std::array kVerbs{
+    Verb{"tour", "the worked example, every step on real numbers", "[PART] [options]",
+         kTourExamples, "", run_tour},
+    Verb{"attend", "attention on your own arrays, every step shown", "[INPUT] [options]",
+         kAttendExamples, kAttendNotes, run_attend},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+}  // namespace volvelle::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace volvelle::cli {
+
+/// How the tour prints.
+struct TourStyle {
+  int digits = 4;
+  int threads = 0;
+};
+
+/// A line of the tour's catalog.
+struct TourPart {
+  const char* name;
+  const char* title;
+  std::string (*text)(const TourStyle& style);
+};
+
+/// All parts, in the order they are shown.
+std::span<const TourPart> tour_parts();
+
+std::string attention_tour(const TourStyle& style);
+
+}  // namespace volvelle::cli
