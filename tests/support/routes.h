@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attention/oracle.h"
+#include "volvelle/attention/attend.h"
+
+namespace volvelle::testing {
+
+/// One way to the answer: a path and, for the fused one, an instruction set.
+struct Route {
+  std::string name;
+  AttentionPath path = AttentionPath::composed;
+  std::string simd;
+};
+
+/// The composed path, and the fused one on every instruction set of this build and CPU.
+std::vector<Route> routes();
+
+/// The fused ones only.
+std::vector<Route> fused_routes();
+
+/// Everything there is to ask for.
+struct Answer {
+  Tensor output, lse, entropy, column_sums;
+};
+
+Answer oracle_answer(const AttentionProblem& problem, AttentionFault fault = AttentionFault::none);
+
+/// Forces the route and throws std::logic_error unless it is the one that runs.
+Answer answer(const AttentionProblem& problem, const Route& route, int threads = 1);
+
+/// What `ours` has wrong, beyond what dtype and lengths allow; empty: nothing.
+std::string difference(const AttentionProblem& problem, const Answer& ours, const Answer& right);
+
+/// The first array that is not the same bit for bit; empty: none.
+std::string bit_difference(const Answer& a, const Answer& b);
+
+/// Sets the process back to its best instruction set when it goes.
+class SimdScope {
+ public:
+  explicit SimdScope(const std::string& target);
+  ~SimdScope();
+};
+
+}  // namespace volvelle::testing

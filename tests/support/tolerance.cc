@@ -1,0 +1,54 @@
+#include "support/tolerance.h"
+
+#include <cmath>
+
+namespace volvelle::testing {
+namespace {
+
+// Half the distance from 1 to the next number.
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 0x1p-53;
+    case DType::float16:
+      return 0x1p-11;
+    case DType::bfloat16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
+
+double computing_roundoff(DType dtype) {
+  return unit_roundoff(dtype == DType::float64 ? DType::float64 : DType::float32);
+}
+
+// Error of a weight as a share of it. The chain of a score's sum rounds every partial sum, of which
+// `terms` is a bound; the row's sum adds the root of S; the constant covers exp and divisions.
+double share(const Sizes& sizes) {
+  const double steps = 16 + 2 * sizes.terms + std::sqrt(static_cast<double>(sizes.keys)) +
+                       2 * std::fabs(sizes.logit);
+  return 2 * steps * computing_roundoff(sizes.dtype);
+}
+
+}  // namespace
+
+Allowed allowed_output(const Sizes& sizes) {
+  Allowed allowed{share(sizes) * sizes.value, 0};
+  if (sizes.dtype == DType::float16 || sizes.dtype == DType::bfloat16) {
+    allowed.relative = 2.01 * unit_roundoff(sizes.dtype);  // stored as either neighbour
+    allowed.absolute += 0x1p-24;                           // one step among float16's smallest
+  }
+  return allowed;
+}
+
+Allowed allowed_lse(const Sizes& sizes) { return {share(sizes), 0}; }
+
+Allowed allowed_entropy(const Sizes& sizes) {
+  const double most = 2 + std::log(static_cast<double>(sizes.keys) + 2);
+  return {2 * most * share(sizes), 0};
+}
+
+Allowed allowed_column_sum(const Sizes& sizes) { return {share(sizes), share(sizes)}; }
+
+}  // namespace volvelle::testing

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "volvelle/tensor/dtype.h"
+
+namespace volvelle::testing {
+
+/// |ours - right| <= absolute + relative * |right|.
+struct Allowed {
+  double absolute = 0;
+  double relative = 0;
+};
+
+/// What rounding errors grow with.
+struct Sizes {
+  DType dtype = DType::float32;
+  double terms = 1;       ///< |scale| * D * rms(q) * rms(k): the sum of a score's terms, unsigned
+  std::int64_t keys = 1;  ///< S, the length of the sums over keys
+  double logit = 0;       ///< size of the row's scores: their rounding moves every weight
+  double value = 1;       ///< largest |v|, which bounds the output
+};
+
+/// What a correct path may differ from the oracle, in one place.
+Allowed allowed_output(const Sizes& sizes);
+Allowed allowed_lse(const Sizes& sizes);
+Allowed allowed_entropy(const Sizes& sizes);
+/// Of a sum over queries, every term off by the same share at worst.
+Allowed allowed_column_sum(const Sizes& sizes);
+
+}  // namespace volvelle::testing
