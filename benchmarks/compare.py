@@ -32,7 +32,7 @@ import tempfile
 import time
 import venv
 
-PACKAGES = ["torch==2.13.0", "onnxruntime", "onnx", "numpy"]
+PACKAGES = ["torch==2.13.0", "onnxruntime==1.32.0", "onnx==1.23.2", "numpy==2.4.6"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
 # Largest difference from a rival's result that rounding explains, for inputs of unit variance.

@@ -61,8 +61,7 @@ void check(const Options& o) {
 }
 
 DType dtype_named(const std::string& name) {
-  for (const DType dtype :
-       {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
     if (name_of(dtype) == name) return dtype;
   }
   throw UsageError("unknown dtype " + name);

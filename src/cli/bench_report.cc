@@ -36,18 +36,17 @@ std::string shape_text(const AttentionCase& shape) {
 }
 
 std::string bench_text(const Machine& machine, const std::vector<AttentionFigures>& rows) {
-  const std::string threads = std::to_string(machine.threads) +
-                              (machine.threads == 1 ? " thread" : " threads");
-  std::string text =
-      machine.cpu + ", " + threads + " of " + std::to_string(machine.logical_cpus) + " CPUs, " +
-      machine.simd + '\n';
+  const std::string threads =
+      std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
+  std::string text = machine.cpu + ", " + threads + " of " + std::to_string(machine.logical_cpus) +
+                     " CPUs, " + machine.simd + '\n';
   text += "  multiply-add peak  " + rounded(machine.peak_gflops_f32, 0) + " GFLOP/s float32, " +
           rounded(machine.peak_gflops_f64, 0) + " float64\n";
   text += "  memory read        " + rounded(machine.read_gbs, 1) + " GB/s\n\n";
   text += "Attention (H: query heads / key heads, T: queries x keys)\n";
-  Table table{.titles = {"dtype", "B", "H", "T", "D", "mask", "time", "GFLOP/s", "of peak",
-                         "max error"},
-              .rows = {}};
+  Table table{
+      .titles = {"dtype", "B", "H", "T", "D", "mask", "time", "GFLOP/s", "of peak", "max error"},
+      .rows = {}};
   for (const AttentionFigures& row : rows) {
     const AttentionCase& shape = row.shape;
     table.rows.push_back({std::string(name_of(shape.dtype)), std::to_string(shape.batch),

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/attend.h"
+#include "cli/bench.h"
 #include "cli/tour.h"
 #include "cli/verb.h"
 
@@ -13,6 +14,8 @@ const std::array kVerbs{
          kTourExamples, "", run_tour},
     Verb{"attend", "attention on your own arrays, every step shown", "[INPUT] [options]",
          kAttendExamples, kAttendNotes, run_attend},
+    Verb{"bench", "how fast this machine is at it, checked first", "[BENCHMARK] [options]",
+         kBenchExamples, "", run_bench},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace volvelle::cli {
 namespace {
 
 std::atomic<int> held{0};
-std::atomic<int> pending{0};
+std::atomic<int> waiting{0};
 
 // Only what a signal handler may do: a write and an end.
 void end_with(int signal) {
@@ -20,7 +20,7 @@ void end_with(int signal) {
 
 void handle(int signal) {
   if (held.load() > 0) {
-    pending.store(signal);
+    waiting.store(signal);
   } else {
     end_with(signal);
   }
@@ -38,7 +38,9 @@ void install_signal_handlers() {
 InterruptsHeld::InterruptsHeld() { held.fetch_add(1); }
 
 InterruptsHeld::~InterruptsHeld() {
-  if (held.fetch_sub(1) == 1 && pending.load() != 0) end_with(pending.load());
+  if (held.fetch_sub(1) == 1 && waiting.load() != 0) end_with(waiting.load());
 }
+
+bool InterruptsHeld::pending() { return waiting.load() != 0; }
 
 }  // namespace volvelle::cli

@@ -12,6 +12,9 @@ class InterruptsHeld {
   ~InterruptsHeld();
   InterruptsHeld(const InterruptsHeld&) = delete;
   InterruptsHeld& operator=(const InterruptsHeld&) = delete;
+
+  /// Whether one waits: time to come to an end.
+  static bool pending();
 };
 
 }  // namespace volvelle::cli

@@ -17,7 +17,7 @@ namespace volvelle {
 ///          setting), or a time outside (0, 1e6].
 VOLVELLE_API double fma_peak_gflops(DType dtype, int threads = 0, double microseconds = 5000);
 
-/// How fast `threads` cores together read memory that no cache holds: the median of five passes
+/// How fast `threads` cores together read memory that no cache holds: the best of five passes
 /// over a buffer of `bytes`.
 /// Units:   GB/s (1e9 bytes).
 /// Throws:  InvalidArgument for threads < 0 or fewer than 2^20 bytes; IoError without memory.
