@@ -23,9 +23,13 @@ bool JsonEvents::parse_error(std::size_t position, const std::string& token,
         file_, -1, what_ + " holds " + in_quotes(token) + ", which is beyond the range of float64");
   }
   const bool python_number = token.ends_with("N") || token.ends_with("I");
+  constexpr std::string_view kHead = "parse error at ";
+  text = text.starts_with(kHead) ? text.substr(kHead.size()) : text;
+  // nlohmann counts the bytes it has read, the one at fault included.
+  const std::int64_t at = position > 0 ? static_cast<std::int64_t>(position) - 1 : 0;
   throw FormatError(
-      file_, offset_ + static_cast<std::int64_t>(position),
-      what_ + " is not valid JSON: " + std::string(text) +
+      file_, offset_ + at,
+      what_ + " is not valid JSON at " + std::string(text) +
           (python_number ? " (JSON has neither NaN nor Infinity; .npy and .npz do)" : ""));
 }
 

@@ -4,7 +4,8 @@ namespace volvelle {
 
 std::string NestedList::place() const {
   std::string text = name_;
-  for (const std::int64_t count : counts_) text += std::string("[") + std::to_string(count) + "]";
+  for (const std::int64_t count : counts_)
+    text.append("[").append(std::to_string(count)).append("]");
   return text;
 }
 

@@ -40,8 +40,7 @@ Tensor arranged(const Tensor& stored, const NpyHeader& header) {
 
 Tensor parse_npy(const Source& source) {
   const std::uint64_t total = source.bytes.size();
-  const Source prefix{source.name, source.bytes.first(std::min<std::size_t>(total, kNpyPrefix))};
-  const std::size_t start = npy_header_bytes(prefix, total);
+  const std::size_t start = npy_header_bytes(source, total);
   const NpyHeader header = parse_npy_header({source.name, source.bytes.first(start)}, total);
   return arranged(stored_array(source, start, header.dtype, header.shape), header);
 }

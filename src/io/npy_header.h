@@ -20,9 +20,9 @@ struct NpyHeader {
 /// As many first bytes as tell where the array starts.
 inline constexpr std::size_t kNpyPrefix = 12;
 
-/// Bytes before the array, from the first `kNpyPrefix` bytes (fewer if the file has fewer) of a
-/// .npy file of `total` bytes. Throws FormatError: not a .npy file, an unknown version, a header
-/// longer than the file or than any header of a plain array.
+/// Bytes before the array, from at least the first `kNpyPrefix` bytes (fewer if the file has fewer)
+/// of a .npy file of `total` bytes. Throws FormatError: not a .npy file, an unknown version, a
+/// header longer than the file or than any header of a plain array.
 std::size_t npy_header_bytes(const Source& prefix, std::uint64_t total);
 
 /// Reads the header, all of whose bytes are given, and checks that the array it states is exactly

@@ -47,8 +47,9 @@ void check_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t siz
   };
   std::uint64_t covered = 0;
   for (const SafetensorsEntry* entry : order) {
-    const std::string range =
-        std::string("[") + std::to_string(entry->begin) + ", " + std::to_string(entry->end) + "]";
+    std::string range = "[";
+    range.append(std::to_string(entry->begin)).append(", ").append(std::to_string(entry->end));
+    range += ']';
     if (entry->end > size) {
       fail(size, "tensor " + in_quotes(entry->name) + " lies at " + range + ", but the file has " +
                      std::to_string(size) + " bytes of data: it is truncated");

@@ -206,10 +206,12 @@ std::string safetensors_header_for(const NamedArrays& arrays) {
       throw InvalidArgument("[write] __metadata__ is a reserved name in .safetensors");
     }
     const Tensor& array = named.array;
-    text += std::string(",") + nlohmann::json(named.name).dump() + ":{\"dtype\":\"" +
-            std::string(safetensors_name_of(array.dtype())) + "\",\"shape\":[";
+    text.append(",").append(nlohmann::json(named.name).dump());
+    text.append(":{\"dtype\":\"")
+        .append(safetensors_name_of(array.dtype()))
+        .append("\",\"shape\":[");
     for (int axis = 0; axis < array.rank(); ++axis) {
-      text += (axis > 0 ? "," : "") + std::to_string(array.shape()[axis]);
+      text.append(axis > 0 ? "," : "").append(std::to_string(array.shape()[axis]));
     }
     text += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + array.bytes()) +
             "]}";
