@@ -25,6 +25,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -95,9 +96,11 @@ def enter_environment(options):
     python = folder / "bin/python"
     complete = folder / "complete"
     if not complete.exists():
+        if folder.exists() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
+            sys.exit(f"error: {folder} holds something else; --environment wants a folder of its own")
         note(f"making {folder} with {', '.join(PACKAGES)}")
         venv.create(folder, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", *options.pip_option, *PACKAGES]
+        command = [str(python), "-m", "pip", "install", "-qq", *options.pip_option, *PACKAGES]
         if subprocess.run(command, stdout=sys.stderr).returncode != 0:
             sys.exit(f"error: pip could not install the rivals into {folder}")
         complete.touch()
@@ -318,6 +321,7 @@ def print_table(document):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     options = parse_arguments()
     cases = [shape for shape in all_cases()
              if not options.case or any(text in shape["name"] for text in options.case)]

@@ -91,18 +91,19 @@ DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const
     FaultTrial trial(candidate, given, options.tolerance, fine);
     if (trial.agrees(rows.first) && trial.agrees(rows.confirm)) suspect(candidate, trial);
   }
-  // Whole columns come last: they cost T*S per head, and a file has rarely two explanations.
+  // Whole columns come last: they cost T*S per head, which a file that is explained
+  // already does not need.
   const double columns = static_cast<double>(resolved.queries) *
                          static_cast<double>(resolved.keys) *
                          static_cast<double>(resolved.width + resolved.value_width);
   constexpr double kCheap = 1e8;
   for (const FaultCandidate& candidate : candidates) {
     if (candidate.inside != AttentionFault::softmax_over_columns) continue;
-    if (columns > options.column_operations || (columns > kCheap && !suspects.empty())) {
+    if (columns > kCheap && !suspects.empty()) continue;
+    if (columns > options.column_operations) {
       report.not_tried.push_back(candidate.fault + ": whole columns of " +
                                  std::to_string(resolved.queries) + " x " +
-                                 std::to_string(resolved.keys) + " scores take long" +
-                                 (suspects.empty() ? "" : ", and another fault explains the file"));
+                                 std::to_string(resolved.keys) + " scores take too long");
       continue;
     }
     const QueryRow worst = rows.first.front();

@@ -20,11 +20,9 @@ std::string length_text(const AttentionCase& shape) {
 }
 
 std::string mask_text(const AttentionCase& shape) {
-  std::string text = shape.causal ? "causal" : shape.window > 0 ? "" : "full";
-  if (shape.window > 0) {
-    text += (text.empty() ? "window " : ", window ") + std::to_string(shape.window);
-  }
-  return text;
+  std::string text = shape.causal ? "causal" : "";
+  if (shape.window > 0) text += (text.empty() ? "w" : " w") + std::to_string(shape.window);
+  return text.empty() ? "full" : text;
 }
 
 }  // namespace
@@ -43,9 +41,9 @@ std::string bench_text(const Machine& machine, const std::vector<AttentionFigure
   text += "  multiply-add peak  " + rounded(machine.peak_gflops_f32, 0) + " GFLOP/s float32, " +
           rounded(machine.peak_gflops_f64, 0) + " float64\n";
   text += "  memory read        " + rounded(machine.read_gbs, 1) + " GB/s\n\n";
-  text += "Attention (H: query heads / key heads, T: queries x keys)\n";
+  text += "Attention (H: query heads / key heads, T: queries x keys, w: window)\n";
   Table table{
-      .titles = {"dtype", "B", "H", "T", "D", "mask", "time", "GFLOP/s", "of peak", "max error"},
+      .titles = {"dtype", "B", "H", "T", "D", "mask", "time", "GFLOP/s", "of peak", "error"},
       .rows = {}};
   for (const AttentionFigures& row : rows) {
     const AttentionCase& shape = row.shape;

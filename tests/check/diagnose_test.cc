@@ -13,6 +13,7 @@
 #include "attention/oracle.h"
 #include "attention/resolved.h"
 #include "support/naive_attention.h"
+#include "volvelle/attention/attend.h"
 #include "volvelle/base/error.h"
 #include "volvelle/check/expect.h"
 
@@ -505,15 +506,37 @@ TEST(Diagnose, AFastPathAtFaultIsOwnedUpTo) {
 
 TEST(Diagnose, ColumnsBeyondTheLimitAreSaidNotTried) {
   NaiveAttention wrong = plain();
-  wrong.scale = 1;
+  wrong.over_columns = true;
   const std::vector<float> file = wrong.output();
   const AttentionResult ours = answer(wrong.problem());
   const DiagnoseReport report =
       diagnose(wrong.problem(), ours.output.view(), View(file.data(), ours.output.shape()),
                {.tolerance = {1e-5, 1e-5}, .column_operations = 10});
+  EXPECT_THAT(report.found, IsEmpty());
   ASSERT_EQ(report.not_tried.size(), 1u);
   EXPECT_THAT(report.not_tried[0], HasSubstr("softmax_over_columns"));
-  ASSERT_EQ(report.found.size(), 1u);
+}
+
+// Large enough that rows are sampled, and whole columns come after all else.
+TEST(Diagnose, SampledRowsNameTheFaultOfALargeProblem) {
+  const NaiveAttention large = NaiveAttention::random(1, 4, 4, 1024, 1024, 32, 6);
+  AttentionProblem problem = large.problem();
+  problem.causal = true;
+  problem.window = 200;
+  const AttentionResult theirs = attend(problem);
+  problem.window = 199;
+  const AttentionResult ours = attend(problem);
+  Expected expected;
+  expected.output = theirs.output.view();
+  const ExpectReport report = check_expected(problem, ours, expected);
+  ASSERT_THAT(named(report), ElementsAre("window_one_more"));
+  EXPECT_EQ(report.diagnosis[0].sentence, "your result equals attention with window 200");
+}
+
+TEST(Diagnose, SampledRowsStillFindSoftmaxOverColumns) {
+  NaiveAttention wrong = NaiveAttention::random(1, 2, 2, 300, 300, 16, 6);
+  wrong.over_columns = true;
+  EXPECT_THAT(faults(wrong.problem(), wrong.output()), ElementsAre("softmax_over_columns"));
 }
 
 TEST(Diagnose, ShapesThatDoNotFitTheProblemThrow) {

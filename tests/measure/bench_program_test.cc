@@ -1,0 +1,75 @@
+// `volvelle bench` as a reader types it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_program.h"
+
+namespace volvelle {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(BenchProgram, AloneListsTheBenchmarks) {
+  const auto run = testing::run_command("volvelle bench");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.standard_output, HasSubstr("volvelle bench attention"));
+}
+
+TEST(BenchProgram, JsonHasTheMachineAndEveryKeyOfARow) {
+  const auto run = testing::run_command(
+      "volvelle bench attention --queries 24 --heads 2 --key-heads 1 --head-width 8 --causal "
+      "--threads 1 --seconds 0.001 --json 2>/dev/null");
+  ASSERT_EQ(run.exit_code, 0);
+  const auto document = nlohmann::json::parse(run.standard_output);
+  EXPECT_GT(document["machine"]["peak_gflops_float32"].get<double>(), 0);
+  EXPECT_GT(document["machine"]["read_gbs"].get<double>(), 0);
+  ASSERT_EQ(document["rows"].size(), 1u);
+  const auto& row = document["rows"][0];
+  EXPECT_EQ(row["op"], "attention");
+  EXPECT_EQ(row["dtype"], "float32");
+  EXPECT_EQ(row["batch"], 1);
+  EXPECT_EQ(row["heads"], 2);
+  EXPECT_EQ(row["key_heads"], 1);
+  EXPECT_EQ(row["queries"], 24);
+  EXPECT_EQ(row["keys"], 24);
+  EXPECT_EQ(row["head_width"], 8);
+  EXPECT_EQ(row["causal"], true);
+  EXPECT_EQ(row["window"], 0);
+  EXPECT_EQ(row["threads"], 1);
+  EXPECT_TRUE(row["simd"].is_string());
+  for (const char* key : {"milliseconds", "gflops", "peak_gflops", "share_of_peak", "max_error"}) {
+    EXPECT_GT(row[key].get<double>(), 0) << key;
+  }
+}
+
+TEST(BenchProgram, TextFitsThePage) {
+  const auto run = testing::run_command(
+      "volvelle bench attention --dtype bfloat16 --batch 16 --heads 12 --key-heads 12 --queries 32 "
+      "--keys 4096 --head-width 16 --causal --window 1000 --seconds 0.001 2>/dev/null");
+  ASSERT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.standard_output, HasSubstr("of peak"));
+  for (std::size_t begin = 0; begin < run.standard_output.size();) {
+    const std::size_t end = run.standard_output.find('\n', begin);
+    EXPECT_LE(end - begin, 80u) << run.standard_output.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+TEST(BenchProgram, WrongUsageExitsWithTwo) {
+  for (const char* arguments :
+       {"nothing", "--threads 1", "attention --queries 0", "attention --threads 0",
+        "attention --window -1", "attention --seconds 0", "attention --simd none",
+        "attention --dtype int8", "attention --heads 3 --key-heads 2", "attention extra",
+        "attention --batsh 1"}) {
+    const auto run =
+        testing::run_command(std::string("volvelle bench ") + arguments + " 2>/dev/null");
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_EQ(run.standard_output, "") << arguments;
+  }
+}
+
+}  // namespace
+}  // namespace volvelle
