@@ -43,6 +43,11 @@ bool reads_offset(const Problem& p) {
          p.bias_table || p.bucket_table;
 }
 
+bool masks_beside_keep(const Problem& p) {
+  return p.causal || p.window > 0 || p.window_right > 0 || p.chunk > 0 || p.key_lengths ||
+         p.query_segments;
+}
+
 // Rank-4 twin of q, k or v with the axes of heads and rows swapped.
 View heads_and_rows_swapped(const View& view) {
   Axes shape = Axes::filled(4, 1), strides = Axes::filled(4, 0);
@@ -213,15 +218,35 @@ const Entry kCatalog[] = {
      [](const Problem& p, const Resolved&, Collector&& c) {
        if (p.keep) c.add("without the keep mask").problem.keep = View();
      }},
-    {{"mask_inverted", "keep read as hide"},
+    {{"mask_inverted", "what should be hidden is seen, and the reverse"},
      [](const Problem& p, const Resolved&, Collector&& c) {
-       if (!p.keep) return;
-       c.inside(AttentionFault::mask_inverted,
-                "with the mask inverted: true (1) hides a key instead of keeping it");
+       if (p.keep) {
+         c.inside(AttentionFault::mask_inverted,
+                  "with the mask inverted: true (1) hides a key instead of keeping it");
+       }
+       if (masks_beside_keep(p)) {
+         c.add("with all exclusion inverted: what should be hidden is seen").mask =
+             MaskChange::inverted;
+       }
+     }},
+    {{"empty_rows_nan", "a query that sees no key is NaN"},
+     [](const Problem& p, const Resolved& r, Collector&& c) {
+       if (!r.has_exclusion() || p.sinks) return;
+       c.add("but for the queries that see no key, which are NaN instead of 0").empty =
+           EmptyRow::nan;
+     }},
+    {{"empty_rows_averaged", "a query that sees no key gets the mean of all values"},
+     [](const Problem& p, const Resolved& r, Collector&& c) {
+       if (!r.has_exclusion() || p.sinks) return;
+       c.add(
+            "but for the queries that see no key, which get the mean of all values instead of 0 "
+            "(masked with a large negative number?)")
+           .empty = EmptyRow::mean_of_values;
      }},
     {{"keep_added_to_scores", "the mask's 0 and 1 added as numbers"},
      [](const Problem& p, const Resolved&, Collector&& c) {
-       if (p.keep) c.add("with the mask added to the scores as numbers").keep_as_bias = true;
+       if (p.keep)
+         c.add("with the mask added to the scores as numbers").mask = MaskChange::keep_added;
      }},
     {{"mask_after_softmax", "excluded weights dropped without normalising again"},
      [](const Problem&, const Resolved& r, Collector&& c) {

@@ -18,6 +18,16 @@ enum class RowOrder : unsigned char {
   bytes,    ///< the rows of (B,T,H) in memory, read as (B,H,T)
 };
 
+/// What a fault does to the mask of a row.
+enum class MaskChange : unsigned char {
+  none,
+  keep_added,  ///< `keep` becomes an additive bias of its numbers
+  inverted,    ///< all of the exclusion is turned round
+};
+
+/// What a program gives for a row that sees no key.
+enum class EmptyRow : unsigned char { zero, nan, mean_of_values };
+
 /// One way to get a problem wrong, ready to be run.
 struct FaultCandidate {
   std::string fault;     ///< a name of known_faults()
@@ -25,7 +35,8 @@ struct FaultCandidate {
   AttentionProblem problem;
   AttentionFault inside = AttentionFault::none;
   RowOrder order = RowOrder::same;
-  bool keep_as_bias = false;
+  MaskChange mask = MaskChange::none;
+  EmptyRow empty = EmptyRow::zero;
   std::vector<Tensor> owned = {};  ///< what views of `problem` point to, if it is not the user's
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/oracle_terms.h"
 #include "check/row_reader.h"
 #include "tensor/convert.h"
 #include "volvelle/attention/attend.h"
@@ -86,18 +87,50 @@ void RowSlice::keep_becomes_bias() {
   problem_.keep = View();
 }
 
-void oracle_rows(const AttentionProblem& slice, AttentionFault fault, std::int64_t value_width,
-                 std::vector<double>& rows) {
+void RowSlice::invert_exclusion() {
+  const ResolvedAttention resolved = resolve(problem_);
+  keep_.resize(static_cast<std::size_t>(resolved.keys));
+  for (std::int64_t j = 0; j < resolved.keys; ++j) {
+    keep_[static_cast<std::size_t>(j)] =
+        sees(resolved, {.b = 0, .h = 0, .i = 0, .j = j}, AttentionFault::none) ? 0 : 1;
+  }
+  AttentionProblem& p = problem_;
+  p.causal = false;
+  p.window = p.window_right = p.prefix = p.chunk = 0;
+  p.key_lengths = p.query_segments = p.key_segments = View();
+  p.padding = Padding::right;
+  p.keep = View(keep_.data(), {1, resolved.keys});
+}
+
+void oracle_rows(const AttentionProblem& slice, AttentionFault fault, OracleRows& rows) {
   const ResolvedAttention resolved = resolve(slice);
-  Tensor output(resolved.dtype, {1, 1, resolved.queries, value_width});
+  Tensor output(resolved.dtype, {1, 1, resolved.queries, resolved.value_width});
+  Tensor lse(resolved.dtype == DType::float64 ? DType::float64 : DType::float32,
+             {1, 1, resolved.queries});
   AttentionOutputs outputs;
   outputs.output = output.mutable_view();
+  outputs.lse = lse.mutable_view();
   attend_oracle(resolved, resolve_outputs(resolved, slice, outputs), fault);
-  rows.resize(static_cast<std::size_t>(output.size()));
+  rows.output.resize(static_cast<std::size_t>(output.size()));
+  rows.lse.resize(static_cast<std::size_t>(lse.size()));
   const FourAxes read(output.view());
   for (std::int64_t t = 0; t < resolved.queries; ++t) {
-    read.read(0, 0, t, rows.data() + t * value_width);
+    read.read(0, 0, t, rows.output.data() + t * resolved.value_width);
   }
+  FourAxes(lse.view()).read(0, 0, 0, rows.lse.data());
+}
+
+std::vector<double> mean_value(const AttentionProblem& slice) {
+  const FourAxes values(slice.v);
+  const auto width = static_cast<std::size_t>(values.shape[3]);
+  std::vector<double> mean(width, 0.0), row(width);
+  for (std::int64_t j = 0; j < values.shape[2]; ++j) {
+    values.read(0, 0, j, row.data());
+    for (std::size_t e = 0; e < width; ++e) {
+      mean[e] += row[e] / static_cast<double>(values.shape[2]);
+    }
+  }
+  return mean;
 }
 
 }  // namespace volvelle

@@ -26,15 +26,27 @@ class RowSlice {
   const AttentionProblem& problem() const { return problem_; }
   /// Replaces `keep` by an additive bias of its numbers. One query only.
   void keep_becomes_bias();
+  /// Shows what is excluded and excludes what is seen. One query only.
+  void invert_exclusion();
 
  private:
   AttentionProblem problem_;
   std::vector<std::int64_t> offset_;  ///< on the heap, so that views survive a move
   std::vector<double> bias_;
+  std::vector<std::uint8_t> keep_;
 };
 
-/// The rows of the oracle's answer for a slice, rounded to the problem's dtype: (count, E).
-void oracle_rows(const AttentionProblem& slice, AttentionFault fault, std::int64_t value_width,
-                 std::vector<double>& rows);
+/// Rows of an answer.
+struct OracleRows {
+  std::vector<double> output;  ///< (count, E), rounded to the problem's dtype
+  std::vector<double> lse;     ///< (count): -inf for a row that sees no key
+};
+
+/// The oracle's answer for a slice.
+void oracle_rows(const AttentionProblem& slice, AttentionFault fault, OracleRows& rows);
+
+/// The mean of all values that a slice reads: what a row without keys gets from a program that
+/// masks with a large negative number.
+std::vector<double> mean_value(const AttentionProblem& slice);
 
 }  // namespace volvelle

@@ -56,6 +56,66 @@ std::vector<Diagnosis> closest(std::vector<Suspect> suspects) {
   return found;
 }
 
+bool needs_columns(const FaultCandidate& candidate) {
+  return candidate.inside == AttentionFault::softmax_over_columns;
+}
+
+Suspect suspect(const FaultCandidate& candidate, const FaultTrial& trial) {
+  const TrialResult& result = trial.result();
+  return {{candidate.fault, candidate.sentence, result.max_abs}, result.fine};
+}
+
+bool shows_nan(const FourAxes& theirs, const std::vector<QueryRow>& rows) {
+  std::vector<double> row(static_cast<std::size_t>(theirs.shape[3]));
+  for (const QueryRow& place : rows) {
+    theirs.read(place.batch, place.head, place.query, row.data());
+    for (const double value : row) {
+      if (std::isnan(value)) return true;
+    }
+  }
+  return false;
+}
+
+// The faults that show on single rows.
+std::vector<Suspect> try_rows(const std::vector<FaultCandidate>& candidates, const FourAxes& theirs,
+                              const RowChoice& rows, const FaultTrial::Rules& rules) {
+  std::vector<Suspect> suspects;
+  for (const FaultCandidate& candidate : candidates) {
+    if (needs_columns(candidate)) continue;
+    FaultTrial trial(candidate, theirs, rules);
+    if (trial.agrees(rows.first) && trial.agrees(rows.confirm)) {
+      suspects.push_back(suspect(candidate, trial));
+    }
+  }
+  return suspects;
+}
+
+// The faults that show on whole columns only. They cost T*S per head, so they come last, and two
+// heads must do.
+void try_columns(const std::vector<FaultCandidate>& candidates, const FourAxes& theirs,
+                 const RowChoice& rows, const FaultTrial::Rules& rules, double most_operations,
+                 DiagnoseReport& report, std::vector<Suspect>& suspects) {
+  for (const FaultCandidate& candidate : candidates) {
+    if (!needs_columns(candidate)) continue;
+    const ResolvedAttention r = resolve(candidate.problem);
+    const double operations = static_cast<double>(r.queries) * static_cast<double>(r.keys) *
+                              static_cast<double>(r.width + r.value_width);
+    if (operations > most_operations) {
+      report.not_tried.push_back(candidate.fault + ": whole columns of " +
+                                 std::to_string(r.queries) + " x " + std::to_string(r.keys) +
+                                 " scores take too long");
+      continue;
+    }
+    const QueryRow worst = rows.first.front();
+    const QueryRow other = rows.first.back();
+    FaultTrial trial(candidate, theirs, rules);
+    if (trial.agrees_on_head(worst.batch, worst.head) &&
+        trial.agrees_on_head(other.batch, other.head)) {
+      suspects.push_back(suspect(candidate, trial));
+    }
+  }
+}
+
 }  // namespace
 
 DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const View& theirs,
@@ -67,53 +127,28 @@ DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const
   check_shape(resolved, given, "theirs");
   const RowChoice rows = choose_rows(resolved, mine, given, options);
   if (rows.first.empty()) return report;
-  const Tolerance fine = fine_tolerance(resolved, given, rows.first);
+  FaultTrial::Rules rules{options.tolerance, fine_tolerance(resolved, given, rows.first)};
 
   // Were theirs right and ours wrong, every harmless change would look like the fault.
   const FaultCandidate right{"none",
-                             "your result equals the oracle; it is Volvelle's own fast "
-                             "path that differs: please report this",
+                             "your result equals the oracle; it is Volvelle's own fast path that "
+                             "differs: please report this",
                              problem};
-  FaultTrial no_fault(right, given, options.tolerance, fine);
+  FaultTrial no_fault(right, given, rules);
   if (no_fault.agrees(rows.first) && no_fault.agrees(rows.confirm)) {
     report.found.push_back({right.fault, right.sentence, no_fault.result().max_abs});
     return report;
   }
 
-  std::vector<Suspect> suspects;
-  const auto suspect = [&](const FaultCandidate& candidate, const FaultTrial& trial) {
-    suspects.push_back(
-        {{candidate.fault, candidate.sentence, trial.result().max_abs}, trial.result().fine});
-  };
   const std::vector<FaultCandidate> candidates = attention_faults(problem, resolved);
-  for (const FaultCandidate& candidate : candidates) {
-    if (candidate.inside == AttentionFault::softmax_over_columns) continue;
-    FaultTrial trial(candidate, given, options.tolerance, fine);
-    if (trial.agrees(rows.first) && trial.agrees(rows.confirm)) suspect(candidate, trial);
+  std::vector<Suspect> suspects = try_rows(candidates, given, rows, rules);
+  if (suspects.empty() && shows_nan(given, rows.first)) {
+    // A program without a rule for rows that see no key may have another fault besides.
+    rules.empty_rows_may_be_nan = true;
+    suspects = try_rows(candidates, given, rows, rules);
   }
-  // Whole columns come last: they cost T*S per head, which a file that is explained
-  // already does not need.
-  const double columns = static_cast<double>(resolved.queries) *
-                         static_cast<double>(resolved.keys) *
-                         static_cast<double>(resolved.width + resolved.value_width);
-  constexpr double kCheap = 1e8;
-  for (const FaultCandidate& candidate : candidates) {
-    if (candidate.inside != AttentionFault::softmax_over_columns) continue;
-    if (columns > kCheap && !suspects.empty()) continue;
-    if (columns > options.column_operations) {
-      report.not_tried.push_back(candidate.fault + ": whole columns of " +
-                                 std::to_string(resolved.queries) + " x " +
-                                 std::to_string(resolved.keys) + " scores take too long");
-      continue;
-    }
-    const QueryRow worst = rows.first.front();
-    const QueryRow other = rows.first.back();
-    FaultTrial trial(candidate, given, options.tolerance, fine);
-    if (trial.agrees_on_head(worst.batch, worst.head) &&
-        trial.agrees_on_head(other.batch, other.head)) {
-      suspect(candidate, trial);
-    }
-  }
+  if (suspects.empty())
+    try_columns(candidates, given, rows, rules, options.column_operations, report, suspects);
   report.found = closest(std::move(suspects));
   return report;
 }

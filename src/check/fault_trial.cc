@@ -1,13 +1,16 @@
 #include "check/fault_trial.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "check/attention_rows.h"
 #include "check/row_difference.h"
 
 namespace volvelle {
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Shapes, scale and offsets of the whole; each slice is checked on its own, and looking through
 // all of a large mask once per fault would take longer than the rows do.
@@ -18,12 +21,10 @@ ResolvedAttention resolved_without_keep(AttentionProblem problem) {
 
 }  // namespace
 
-FaultTrial::FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs,
-                       const Tolerance& tolerance, const Tolerance& fine)
+FaultTrial::FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs, const Rules& rules)
     : candidate_(candidate),
       theirs_(theirs),
-      tolerance_(tolerance),
-      fine_(fine),
+      rules_(rules),
       resolved_(resolved_without_keep(candidate.problem)),
       given_(static_cast<std::size_t>(theirs.shape[3])) {}
 
@@ -52,14 +53,31 @@ AttentionFault FaultTrial::fault_within_head() const {
                                                               : candidate_.inside;
 }
 
-bool FaultTrial::take(const double* row, const QueryRow& place) {
-  theirs_.read(place.batch, place.head, place.query, given_.data());
-  one_.assign(row, row + given_.size());
-  for (std::size_t e = 0; e < one_.size(); ++e) {
-    result_.max_abs = std::max(result_.max_abs, difference(one_[e], given_[e]));
+// What the faulty program gives for a single row that sees no key.
+void FaultTrial::empty_row(const RowSlice& slice) {
+  if (computed_.lse[0] != -kInfinity) return;
+  if (candidate_.empty == EmptyRow::nan) {
+    std::fill(computed_.output.begin(), computed_.output.end(), std::nan(""));
+  } else if (candidate_.empty == EmptyRow::mean_of_values) {
+    computed_.output = mean_value(slice.problem());
   }
-  result_.excess = std::max(result_.excess, row_excess(one_, given_, tolerance_));
-  result_.fine = std::max(result_.fine, row_excess(one_, given_, fine_));
+}
+
+bool FaultTrial::take(std::int64_t index, const QueryRow& place) {
+  theirs_.read(place.batch, place.head, place.query, given_.data());
+  const auto width = static_cast<std::int64_t>(given_.size());
+  const auto first = computed_.output.begin() + index * width;
+  row_.assign(first, first + width);
+  if (rules_.empty_rows_may_be_nan &&
+      computed_.lse[static_cast<std::size_t>(index)] == -kInfinity &&
+      std::all_of(given_.begin(), given_.end(), [](double value) { return std::isnan(value); })) {
+    return true;
+  }
+  for (std::size_t e = 0; e < row_.size(); ++e) {
+    result_.max_abs = std::max(result_.max_abs, difference(row_[e], given_[e]));
+  }
+  result_.excess = std::max(result_.excess, row_excess(row_, given_, rules_.tolerance));
+  result_.fine = std::max(result_.fine, row_excess(row_, given_, rules_.fine));
   return result_.excess <= 1;
 }
 
@@ -68,9 +86,11 @@ bool FaultTrial::agrees(const std::vector<QueryRow>& rows) {
     const QueryRow source = source_of(row);
     RowSlice slice(candidate_.problem, resolved_, {source.batch, source.head, source.query, 1},
                    key_head(source.head));
-    if (candidate_.keep_as_bias) slice.keep_becomes_bias();
-    oracle_rows(slice.problem(), fault_within_head(), resolved_.value_width, computed_);
-    if (!take(computed_.data(), row)) return false;
+    if (candidate_.mask == MaskChange::keep_added) slice.keep_becomes_bias();
+    if (candidate_.mask == MaskChange::inverted) slice.invert_exclusion();
+    oracle_rows(slice.problem(), fault_within_head(), computed_);
+    empty_row(slice);
+    if (!take(0, row)) return false;
   }
   return true;
 }
@@ -78,9 +98,9 @@ bool FaultTrial::agrees(const std::vector<QueryRow>& rows) {
 bool FaultTrial::agrees_on_head(std::int64_t batch, std::int64_t head) {
   const RowSlice slice(candidate_.problem, resolved_, {batch, head, 0, resolved_.queries},
                        key_head(head));
-  oracle_rows(slice.problem(), fault_within_head(), resolved_.value_width, computed_);
+  oracle_rows(slice.problem(), fault_within_head(), computed_);
   for (std::int64_t query = 0; query < resolved_.queries; ++query) {
-    if (!take(computed_.data() + query * resolved_.value_width, {batch, head, query})) return false;
+    if (!take(query, {batch, head, query})) return false;
   }
   return true;
 }

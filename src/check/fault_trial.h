@@ -4,6 +4,7 @@
 
 #include "attention/resolved.h"
 #include "check/attention_faults.h"
+#include "check/attention_rows.h"
 #include "check/row_choice.h"
 #include "check/row_reader.h"
 #include "volvelle/check/compare.h"
@@ -20,9 +21,12 @@ struct TrialResult {
 /// Runs one fault row by row and compares with the file.
 class FaultTrial {
  public:
-  /// `fine` is the tolerance for TrialResult::fine.
-  FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs, const Tolerance& tolerance,
-             const Tolerance& fine);
+  struct Rules {
+    Tolerance tolerance;
+    Tolerance fine;                      ///< for TrialResult::fine
+    bool empty_rows_may_be_nan = false;  ///< beside the fault itself
+  };
+  FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs, const Rules& rules);
 
   /// False as soon as a row is beyond the tolerance.
   bool agrees(const std::vector<QueryRow>& rows);
@@ -34,14 +38,16 @@ class FaultTrial {
   QueryRow source_of(const QueryRow& row) const;
   std::int64_t key_head(std::int64_t head) const;
   AttentionFault fault_within_head() const;
-  bool take(const double* row, const QueryRow& place);
+  void empty_row(const RowSlice& slice);
+  bool take(std::int64_t index, const QueryRow& place);
 
   const FaultCandidate& candidate_;
   const FourAxes& theirs_;
-  Tolerance tolerance_, fine_;
+  Rules rules_;
   ResolvedAttention resolved_;
   TrialResult result_;
-  std::vector<double> computed_, given_, one_;
+  OracleRows computed_;
+  std::vector<double> given_, row_;
 };
 
 }  // namespace volvelle

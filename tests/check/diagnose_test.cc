@@ -294,6 +294,58 @@ TEST(Diagnose, MaskInverted) {
   EXPECT_THAT(faults(problem, wrong.output()), ElementsAre("mask_inverted"));
 }
 
+TEST(Diagnose, CausalMaskInverted) {
+  NaiveAttention wrong = plain();  // rows 0 to 6 stand at 2 to 8: the last sees nothing
+  wrong.seen = [](auto, auto, auto i, auto j) { return !causal(i, j); };
+  AttentionProblem problem = wrong.problem();
+  problem.causal = true;
+  EXPECT_THAT(faults(problem, wrong.output()), ElementsAre("mask_inverted"));
+  // The same from a program that divides 0 by 0 there.
+  std::vector<float> file = wrong.output();
+  for (std::size_t line = 0; line < 8; ++line) {
+    for (std::size_t e = 0; e < 5; ++e) file[(line * 7 + 6) * 5 + e] = std::nanf("");
+  }
+  EXPECT_THAT(faults(problem, file), ElementsAre("mask_inverted"));
+}
+
+TEST(Diagnose, EmptyRowsThatAreNaN) {
+  NaiveAttention right = plain();
+  right.seen = [](auto, auto, auto i, auto j) { return i != 3 && kept(i, j); };
+  std::vector<std::uint8_t> mask = keep_mask();
+  for (std::size_t j = 0; j < 9; ++j) mask[3 * 9 + j] = 0;
+  AttentionProblem problem = right.problem();
+  problem.keep = View(mask.data(), {7, 9});
+  std::vector<float> file = right.output();
+  EXPECT_TRUE(expected(problem, file).matches);
+  for (std::size_t line = 0; line < 8; ++line) {
+    for (std::size_t e = 0; e < 5; ++e) file[(line * 7 + 3) * 5 + e] = std::nanf("");
+  }
+  EXPECT_THAT(faults(problem, file), ElementsAre("empty_rows_nan"));
+}
+
+TEST(Diagnose, EmptyRowsThatAreAveraged) {
+  NaiveAttention wrong = plain();
+  wrong.seen = [](auto, auto, auto i, auto j) { return i == 3 || kept(i, j); };
+  wrong.bias = [](auto, auto, auto i, auto) { return i == 3 ? -1e30 : 0.0; };
+  std::vector<std::uint8_t> mask = keep_mask();
+  for (std::size_t j = 0; j < 9; ++j) mask[3 * 9 + j] = 0;
+  AttentionProblem problem = wrong.problem();
+  problem.keep = View(mask.data(), {7, 9});
+  std::vector<float> file = wrong.output();
+  for (std::size_t line = 0; line < 8;
+       ++line) {  // the naive exp underflows there: the mean by hand
+    for (std::size_t e = 0; e < 5; ++e) {
+      double mean = 0;
+      for (std::size_t j = 0; j < 9; ++j) {
+        const std::size_t group = line / 4 * 2 + line % 4 / 2;
+        mean += static_cast<double>(wrong.v[(group * 9 + j) * 5 + e]) / 9;
+      }
+      file[(line * 7 + 3) * 5 + e] = static_cast<float>(mean);
+    }
+  }
+  EXPECT_THAT(faults(problem, file), ElementsAre("empty_rows_averaged"));
+}
+
 TEST(Diagnose, MaskAddedToTheScores) {
   NaiveAttention wrong = plain();
   wrong.bias = [](auto, auto, auto i, auto j) { return kept(i, j) ? 1.0 : 0.0; };
