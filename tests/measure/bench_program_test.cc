@@ -58,6 +58,16 @@ TEST(BenchProgram, TextFitsThePage) {
   }
 }
 
+TEST(BenchProgram, AnInterruptPrintsWhatWasMeasured) {
+  // Sent again each second, should the first come before the program listens.
+  const auto run = testing::run_command(
+      "volvelle bench attention --queries 16 --seconds 600 --threads 1 --json 2>/dev/null & "
+      "for second in 1 2 3 4 5; do sleep 1; kill -INT $! 2>/dev/null || break; done; wait $!");
+  EXPECT_EQ(run.exit_code, 130);
+  const auto document = nlohmann::json::parse(run.standard_output);
+  EXPECT_LE(document["rows"].size(), 1u);
+}
+
 TEST(BenchProgram, WrongUsageExitsWithTwo) {
   for (const char* arguments :
        {"nothing", "--threads 1", "attention --queries 0", "attention --threads 0",
