@@ -9,6 +9,8 @@
 #include "cli/attend_summary.h"
 #include "cli/attend_write.h"
 #include "cli/exit_code.h"
+#include "cli/path_agreement.h"
+#include "cli/score_table.h"
 #include "volvelle/attention/simd.h"
 #include "volvelle/base/threads.h"
 #include "volvelle/io/arrays.h"
@@ -20,26 +22,17 @@ namespace {
 
 constexpr std::int64_t kHeadsShown = 4;
 
-std::string agreement_text(const AttendInputs& inputs, const AttendRun& run) {
-  const PathAgreement agreement = fused_against_oracle(inputs.problem, run.threads);
-  if (!agreement.available) {
-    return wrapped("The fused path does not take this problem: " + agreement.reason, {.indent = 0});
-  }
-  const bool equal = agreement.difference <= agreement.tolerance;
-  return wrapped(std::string("Fused equals oracle: ") + (equal ? "yes" : "NO") +
-                     ", largest difference " + rounded(agreement.difference, 2) + " (rounding of " +
-                     std::string(name_of(inputs.problem.q.dtype())) + " may cause " +
-                     rounded(agreement.tolerance, 2) + ")",
-                 {.indent = 0});
-}
-
 std::string all_weights(const AttendRun& run, int digits) {
   const AttentionPlan& plan = run.plan;
   std::string text;
   for (std::int64_t part = 0; part < std::min(plan.batch * plan.heads, kHeadsShown); ++part) {
+    const auto of = [&](const Tensor& tensor) {
+      return head_of(tensor.view(), part / plan.heads, part % plan.heads);
+    };
     text += "Weights of head " + std::to_string(part % plan.heads);
     if (plan.batch > 1) text += " of batch row " + std::to_string(part / plan.heads);
-    text += '\n' + weights_text(*run.steps, part / plan.heads, part % plan.heads, digits);
+    text += '\n' + score_table(of(run.steps->weights),
+                               run.steps->excluded ? of(run.steps->excluded) : View(), digits);
   }
   if (plan.batch * plan.heads > kHeadsShown) {
     text += "... " + grouped(plan.batch * plan.heads - kHeadsShown) +
@@ -59,7 +52,10 @@ void print_text(std::ostream& out, const AttendInputs& inputs, const AttendRun& 
                    {.indent = 0})
         << '\n'
         << steps_text(inputs, run, digits) << '\n'
-        << agreement_text(inputs, run);
+        << agreement_text(path_agreement(inputs.problem, run.threads), inputs.problem.q.dtype())
+        << wrapped("The output is of the " + std::string(name_of_path(plan.path)) + " path on " +
+                       plan.simd + ": " + plan.reason + ".",
+                   {.indent = 0});
   } else {
     out << summary_text(inputs, run, digits);
     if (options.weights) out << '\n' << all_weights(run, digits);

@@ -30,7 +30,8 @@ std::string differences(const char* name, const Comparison& c, int digits) {
                              grouped(c.failing_rows) + " of " + grouped(c.rows) + " rows");
   if (!c.at.empty()) {
     text += wrapped("largest difference " + rounded(c.max_abs, digits) + " at " + place(c.at) +
-                        ": ours " + shortest(c.ours_at) + ", theirs " + shortest(c.theirs_at),
+                        ": ours " + rounded(c.ours_at, std::max(digits, 8)) + ", theirs " +
+                        rounded(c.theirs_at, std::max(digits, 8)),
                     {.indent = 4});
   }
   if (!c.at_rel.empty()) {

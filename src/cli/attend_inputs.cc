@@ -80,9 +80,9 @@ void Gatherer::read_input() {
   if (!holds_named_arrays(path)) {
     if (options_.layout != "bt3hd") {
       throw UsageError(path +
-                       " holds one array, but q, k and v are needed: give a .npz, "
-                       ".safetensors or .json, or --q, --k and --v (or --layout bt3hd for one "
-                       "array with all three)");
+                       " is no .npz, .safetensors or .json, which could hold q, k and v; "
+                       "files of one array each go to --q, --k and --v, one array with all three "
+                       "needs --layout bt3hd");
     }
     arrays_["qkv"] = {read_array(path, reading), path, !is_binary_file(path)};
     return;
@@ -205,12 +205,11 @@ void Gatherer::remark_on_layout() {
                           k.shape()[rank - 3] == v.shape()[rank - 3] &&
                           v.shape()[rank - 2] == other_key_heads;
   if (!other_fits || heads < queries || heads == 1) return;
-  const std::string h = std::to_string(heads);
-  const std::string t = std::to_string(queries);
+  const std::string axis = std::to_string(rank - 3);
   result_.remarks.push_back(
-      shape_of("q", q) + " fits two readings: bhtd, " + h + " heads of " + t +
-      " queries, and bthd, " + t + " heads of " + h +
-      " queries; it is read as bhtd. --layout says which and ends this remark");
+      shape_of("q", q) + " fits two readings: bhtd, with " + std::to_string(heads) +
+      " heads on axis " + axis + ", and bthd, with " + std::to_string(heads) +
+      " queries on it; it is read as bhtd. --layout " + "says which and ends this remark");
 }
 
 void Gatherer::set_qkv() {

@@ -1,29 +1,20 @@
 #include "cli/attend_steps.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <vector>
 
+#include "cli/score_table.h"
 #include "cli/view_axes.h"
-#include "volvelle/check/compare.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/table.h"
 
 namespace volvelle::cli {
 namespace {
 
-constexpr char kExcluded[] = ".";
 constexpr std::int64_t kDotLines = 16;   // dot products written out; the table has them all
 constexpr std::int64_t kDotTerms = 8;    // terms of one
 constexpr std::int64_t kHandTerms = 8;   // keys of a row worked by hand
 constexpr std::int64_t kHeadsShown = 8;  // of a problem with many; --json and --out have them all
-
-using Cell = std::function<double(std::int64_t, std::int64_t)>;
-
-double element(const View& view, std::int64_t i, std::int64_t j) {
-  return element_as_double(view, i * view.strides()[0] + j * view.strides()[1]);
-}
 
 // "-1" as a factor or a summand behind a sign.
 std::string in_brackets(const std::string& number) {
@@ -40,18 +31,20 @@ class HeadText {
         steps_(*run.steps),
         head_(head),
         digits_(digits),
-        q_(matrix(with_rank(problem_.q, 4), batch, head)),
-        k_(matrix(with_rank(problem_.k, 4), batch, head / (plan_.heads / plan_.key_heads))),
-        v_(matrix(with_rank(problem_.v, 4), batch, head / (plan_.heads / plan_.key_heads))),
+        q_(head_of(with_rank(problem_.q, 4), batch, head)),
+        k_(head_of(with_rank(problem_.k, 4), batch, head / (plan_.heads / plan_.key_heads))),
+        v_(head_of(with_rank(problem_.v, 4), batch, head / (plan_.heads / plan_.key_heads))),
+        output_(head_of(run.output_bhte, batch, head)),
         batch_(batch) {}
 
   std::vector<StepSection> sections() const;
 
  private:
-  static View matrix(const View& view, std::int64_t batch, std::int64_t head) {
-    return picked(picked(view, 0, batch), 0, head);
+  View step(const Tensor& tensor) const { return head_of(tensor.view(), batch_, head_); }
+  std::string table(const Tensor& tensor) const { return score_table(step(tensor), {}, digits_); }
+  std::string table_of_seen(const Tensor& tensor) const {
+    return score_table(step(tensor), steps_.excluded ? step(steps_.excluded) : View(), digits_);
   }
-  View step(const Tensor& tensor) const { return matrix(tensor.view(), batch_, head_); }
   std::string number(double value) const { return rounded(value, digits_); }
   bool is_excluded(std::int64_t i, std::int64_t j) const {
     return steps_.excluded && element(step(steps_.excluded), i, j) != 0;
@@ -59,11 +52,9 @@ class HeadText {
   double sink() const {
     return element_as_double(problem_.sinks, head_ * problem_.sinks.strides()[0]);
   }
-  std::string score_table(const Tensor& tensor, bool hide) const;
   std::string row_name(const char* what, std::int64_t i) const {
     return std::string(what) + ' ' + std::to_string(i);
   }
-  std::string plain_matrix(const char* title, const char* row, const View& view) const;
   std::string vector(const View& view, std::int64_t row) const;
   std::string dot_products() const;
   std::string fraction(std::int64_t row) const;
@@ -81,35 +72,9 @@ class HeadText {
   const AttentionSteps& steps_;
   std::int64_t head_;
   int digits_;
-  View q_, k_, v_;
+  View q_, k_, v_, output_;
   std::int64_t batch_;
 };
-
-std::string HeadText::score_table(const Tensor& tensor, bool hide) const {
-  const View view = step(tensor);
-  return render(LabelledMatrix{
-      .rows = plan_.queries,
-      .columns = plan_.keys,
-      .row_label = [&](std::int64_t i) { return row_name("query", i); },
-      .column_label = [&](std::int64_t j) { return row_name("key", j); },
-      .cell =
-          [&](std::int64_t i, std::int64_t j) {
-            return hide && is_excluded(i, j) ? kExcluded : number(element(view, i, j));
-          },
-  });
-}
-
-std::string HeadText::plain_matrix(const char* title, const char* row, const View& view) const {
-  const std::string head = *title == '\0' ? "" : std::string("  ") + title + '\n';
-  return head +
-         render(LabelledMatrix{
-             .rows = view.shape()[0],
-             .columns = view.shape()[1],
-             .row_label = [&](std::int64_t i) { return row_name(row, i); },
-             .column_label = [](std::int64_t) { return std::string(); },
-             .cell = [&](std::int64_t i, std::int64_t j) { return number(element(view, i, j)); },
-         });
-}
 
 std::string HeadText::vector(const View& view, std::int64_t row) const {
   std::string text = "(";
@@ -200,7 +165,7 @@ std::string HeadText::weight_table() const {
         if (i == rows && j == columns) return "";
         if (i == rows) return number(element_as_double(column_sums, j));
         if (j == columns) return number(element_as_double(row_sums, i));
-        return is_excluded(i, j) ? kExcluded : number(element(weights, i, j));
+        return is_excluded(i, j) ? kExcludedMark : number(element(weights, i, j));
       },
   });
 }
@@ -217,9 +182,8 @@ std::string HeadText::hand_row(std::int64_t row) const {
     }
     text += number(element(step(steps_.weights), row, j)) + ' ' + vector(v_, j);
   }
-  return wrapped(
-      "row " + std::to_string(row) + " by hand: " + text + " = " + vector(step(steps_.output), row),
-      {}, 4);
+  return wrapped("row " + std::to_string(row) + " by hand: " + text + " = " + vector(output_, row),
+                 {}, 4);
 }
 
 std::string HeadText::scale_text() const {
@@ -234,37 +198,35 @@ std::vector<StepSection> HeadText::sections() const {
     result.push_back({name, title, std::move(body)});
   };
   add("inputs", "Queries, keys and values",
-      beside({plain_matrix("Q: what each token looks for", "query", q_),
-              plain_matrix("K: what it offers", "key", k_),
-              plain_matrix("V: what it passes on", "value", v_)},
+      beside({"  Q: what each token looks for\n" + row_table(q_, "query", digits_),
+              "  K: what it offers\n" + row_table(k_, "key", digits_),
+              "  V: what it passes on\n" + row_table(v_, "value", digits_)},
              {}, 2));
   add("scores", "Scores: the dot product of each query with each key",
-      dot_products() + '\n' + score_table(steps_.scores, false));
-  add("scaled", "Scaled: times " + scale_text(), score_table(steps_.scaled, false));
+      dot_products() + '\n' + table(steps_.scores));
+  add("scaled", "Scaled: times " + scale_text(), table(steps_.scaled));
   if (steps_.capped) {
     const std::string cap = number(problem_.softcap);
-    add("capped", "Capped: " + cap + " tanh(score / " + cap + ")",
-        score_table(steps_.capped, false));
+    add("capped", "Capped: " + cap + " tanh(score / " + cap + ")", table(steps_.capped));
   }
   if (steps_.biased) {
-    add("biased", "Biased: with what bias, slopes and tables add",
-        score_table(steps_.biased, false));
+    add("biased", "Biased: with what bias, slopes and tables add", table(steps_.biased));
   }
   if (steps_.excluded) {
     add("excluded", "Excluded: a point marks a key that its query may not see",
-        score_table(final_scores(), true));
+        table_of_seen(final_scores()));
   }
   add("exponentials", "Exponentials: e^(score - largest score of the row)",
-      score_table(steps_.exponentials, true));
+      table_of_seen(steps_.exponentials));
   const std::int64_t row = first_row_with_keys();
   add("weights", "Weights: each row divided by its sum, the softmax over the keys",
       (row >= 0 ? fraction(row) + '\n' : "") + weight_table() + sum_text());
   if (plan_.scale != 1) {
     add("unscaled", "For comparison: the weights without the scaling",
-        score_table(steps_.weights_unscaled, true));
+        table_of_seen(steps_.weights_unscaled));
   }
   add("output", "Output: weights times V",
-      plain_matrix("", "query", step(steps_.output)) + (row >= 0 ? '\n' + hand_row(row) : ""));
+      row_table(output_, "query", digits_) + (row >= 0 ? '\n' + hand_row(row) : ""));
   return result;
 }
 
@@ -274,47 +236,11 @@ std::string HeadText::sum_text() const {
                  " that has no value.");
 }
 
-// Largest difference of two outputs of one shape.
-double largest_difference(const Tensor& a, const Tensor& b) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < a.size(); ++i) {
-    const double x = element_as_double(a.view(), i);
-    const double y = element_as_double(b.view(), i);
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    const double difference = std::fabs(x - y);
-    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-  }
-  return largest;
-}
-
 }  // namespace
 
 bool is_small(const AttentionPlan& plan) {
   return plan.queries <= 16 && plan.keys <= 16 && plan.queries * plan.keys <= 64 &&
          plan.batch * plan.heads <= 4 && plan.head_width <= 16 && plan.value_width <= 16;
-}
-
-PathAgreement fused_against_oracle(const AttentionProblem& problem, int threads) {
-  PathAgreement agreement;
-  const AttentionPlan plan = explain(problem, {.threads = threads});
-  if (plan.path != AttentionPath::fused) {
-    agreement.reason = plan.reason;
-    return agreement;
-  }
-  const AttentionResult fused =
-      attend(problem, AttentionRequest{.lse = false}, {AttentionPath::fused, threads});
-  const AttentionResult oracle =
-      attend(problem, AttentionRequest{.lse = false}, {AttentionPath::oracle, threads});
-  double size = 0;
-  for (std::int64_t i = 0; i < oracle.output.size(); ++i) {
-    const double value = std::fabs(element_as_double(oracle.output.view(), i));
-    if (std::isfinite(value)) size = std::max(size, value);
-  }
-  const DType dtype = problem.q.dtype();
-  agreement.available = true;
-  agreement.difference = largest_difference(fused.output, oracle.output);
-  agreement.tolerance = size * relative_tolerance(dtype, dtype, plan.head_width, plan.keys);
-  return agreement;
 }
 
 std::vector<StepSection> step_sections(const AttendInputs& inputs, const AttendRun& run,
@@ -353,27 +279,6 @@ std::string steps_text(const AttendInputs& inputs, const AttendRun& run, int dig
     }
   }
   return text;
-}
-
-std::string weights_text(const AttentionSteps& steps, std::int64_t batch, std::int64_t head,
-                         int digits) {
-  const auto of = [&](const Tensor& tensor) {
-    return picked(picked(tensor.view(), 0, batch), 0, head);
-  };
-  const View weights = of(steps.weights);
-  const View excluded = steps.excluded ? of(steps.excluded) : View();
-  return render(LabelledMatrix{
-      .rows = weights.shape()[0],
-      .columns = weights.shape()[1],
-      .row_label = [](std::int64_t i) { return "query " + std::to_string(i); },
-      .column_label = [](std::int64_t j) { return "key " + std::to_string(j); },
-      .cell =
-          [&](std::int64_t i, std::int64_t j) {
-            return excluded && element(excluded, i, j) != 0
-                       ? kExcluded
-                       : rounded(element(weights, i, j), digits);
-          },
-  });
 }
 
 }  // namespace volvelle::cli

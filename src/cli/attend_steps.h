@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,15 +10,6 @@ namespace volvelle::cli {
 
 /// True when every step of a problem fits a page or two: the default view of it.
 bool is_small(const AttentionPlan& plan);
-
-/// How far the fused path's output lies from the oracle's.
-struct PathAgreement {
-  bool available = false;  ///< false: the fused path cannot take this problem
-  std::string reason;      ///< then why
-  double difference = 0;   ///< largest
-  double tolerance = 0;    ///< what rounding may cause
-};
-PathAgreement fused_against_oracle(const AttentionProblem& problem, int threads);
 
 /// One step of one head: its name for programs, its title, and the tables under it.
 struct StepSection {
@@ -33,9 +23,5 @@ std::string section_text(const StepSection& section, int number);
 
 /// The steps of a run as text, from the dot products to the output; `run.steps` must be there.
 std::string steps_text(const AttendInputs& inputs, const AttendRun& run, int digits);
-
-/// The matrix (T,S) of one head, excluded cells as a point.
-std::string weights_text(const AttentionSteps& steps, std::int64_t batch, std::int64_t head,
-                         int digits);
 
 }  // namespace volvelle::cli

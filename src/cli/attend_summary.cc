@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cli/attend_json.h"
+#include "cli/seen_pairs.h"
+#include "volvelle/measure/peak.h"
 #include "volvelle/report/chart.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/table.h"
@@ -65,21 +67,30 @@ std::string output_text(const AttendRun& run, int digits) {
   return text;
 }
 
-// Multiply-adds of the live tiles, times two: what the machine had to do.
-double operations(const AttentionPlan& plan) {
+// Multiply-adds of everything in the tiles that are not skipped.
+double walked_pairs(const AttentionPlan& plan) {
   const double area = static_cast<double>(plan.tiles.queries) * plan.tiles.keys;
   const double all = static_cast<double>(plan.batch) * static_cast<double>(plan.heads) *
                      static_cast<double>(plan.queries) * static_cast<double>(plan.keys);
-  const double live = static_cast<double>(plan.tiles.full + plan.tiles.partial) * area;
-  return 2.0 * std::min(live, all) * static_cast<double>(plan.head_width + plan.value_width);
+  return std::min(static_cast<double>(plan.tiles.full + plan.tiles.partial) * area, all);
 }
 
-std::string time_text(const AttendInputs&, const AttendRun& run) {
+std::string time_text(const AttendInputs& inputs, const AttendRun& run) {
+  const AttentionPlan& plan = run.plan;
   std::string text = duration(run.milliseconds * 1e-3);
   if (run.calls > 1) text += " (median of " + std::to_string(run.calls) + ")";
-  if (run.plan.path != AttentionPath::fused || run.milliseconds <= 0) return text;
-  const double gflops = operations(run.plan) / (run.milliseconds * 1e6);
-  return text + ", " + rounded(gflops, gflops < 10 ? 2 : 0) + " GFLOP/s over the tiles walked";
+  if (run.milliseconds <= 0) return text;
+  const std::optional<double> seen = seen_pairs(inputs.problem, plan);
+  if (!seen && plan.path != AttentionPath::fused) return text;
+  const double operations = 2 * seen.value_or(walked_pairs(plan)) *
+                            static_cast<double>(plan.head_width + plan.value_width);
+  const double gflops = operations / (run.milliseconds * 1e6);
+  text += ", " + rounded(gflops, gflops < 10 ? 2 : 0) + " GFLOP/s";
+  text += seen ? " on the pairs that are seen" : " on the tiles that are walked";
+  if (plan.path != AttentionPath::fused) return text;
+  const double peak = fma_peak_gflops(inputs.problem.q.dtype(), run.threads);
+  return text + ", " + rounded(100 * gflops / peak, 0) + "% of this machine's peak (" +
+         rounded(peak, 0) + ")";
 }
 
 // Mean over the queries that see a key, for each head.

@@ -35,15 +35,17 @@ std::string examples(const char* text) {
 std::string program_help() {
   std::string text = "volvelle: attention and transformers that you can set, run and look into\n\n";
   text += "Start with\n";
-  text += "  volvelle tour             the worked example, every step\n";
-  text += "  volvelle attend --help    attention on your own arrays\n\n";
+  text += "  volvelle tour           the worked example, every step\n";
+  text += "  volvelle attend --help  attention on your own arrays\n\n";
   text += "Verbs\n";
   for (const Verb& verb : verbs()) text += entry(verb.name, verb.summary);
-  text += "\n  volvelle VERB --help      examples and options of a verb\n";
-  text += "  volvelle --version        library, compiler, instruction sets\n\n";
-  text += "Exit codes: 0 done, 1 a file or the system failed, 2 wrong usage, 3 a check failed,\n";
-  text += "130 interrupted. Data goes to stdout, everything else to stderr.\n";
-  return text;
+  text += "\n  volvelle VERB --help    examples and options of a verb\n";
+  text += "  volvelle --version      library, compiler, instruction sets\n";
+  return text + '\n' +
+         wrapped(
+             "Exit codes: 0 done, 1 a file or the system failed, 2 wrong usage, 3 a check failed, "
+             "130 interrupted. Data goes to stdout, everything else to stderr.",
+             {.indent = 0});
 }
 
 std::string verb_help(const Verb& verb, const std::vector<OptionHelp>& options) {

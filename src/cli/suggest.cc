@@ -24,12 +24,17 @@ int edit_distance(std::string_view from, std::string_view to) {
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+  const auto bare = [](std::string_view name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
   if (word.size() > 64) return "";
+  word = bare(word);
   const std::string* nearest = nullptr;
   int least = 1 + static_cast<int>(word.size()) / 3;  // further away is no misspelling
   for (const std::string& choice : choices) {
-    const bool begins = word.size() >= 3 && choice.size() > word.size() && choice.starts_with(word);
-    const int distance = begins ? 1 : edit_distance(word, choice);
+    const std::string_view name = bare(choice);
+    const bool begins = word.size() >= 3 && name.size() > word.size() && name.starts_with(word);
+    const int distance = begins ? 1 : edit_distance(word, name);
     if (distance <= least && (nearest == nullptr || distance < least)) {
       nearest = &choice;
       least = distance;

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "cli/attend_steps.h"
+#include "cli/path_agreement.h"
+#include "cli/score_table.h"
 #include "cli/tour_parts.h"
 #include "volvelle/base/error.h"
 #include "volvelle/report/number.h"
@@ -145,15 +147,7 @@ std::string AttentionTour::saturation() const {
 }
 
 std::string AttentionTour::agreement() const {
-  const PathAgreement found = fused_against_oracle(inputs_.problem, style_.threads);
-  if (!found.available) return note("The fused path does not run here: " + found.reason);
-  const bool equal = found.difference <= found.tolerance;
-  return '\n' +
-         wrapped(std::string("Fused equals oracle: ") + (equal ? "yes" : "NO") +
-                     ". The fast kernels (" + run_.plan.simd +
-                     ") and plain loops in double differ by " + rounded(found.difference, 2) +
-                     "; rounding of float32 may cause " + rounded(found.tolerance, 2) + ".",
-                 {.indent = 0});
+  return '\n' + agreement_text(path_agreement(inputs_.problem, style_.threads), DType::float32);
 }
 
 std::string AttentionTour::causal() const {
@@ -168,18 +162,10 @@ std::string AttentionTour::causal() const {
   text += wrapped(
       "No token may read a later one. Such a key is taken out before the softmax, so its "
       "weight is exactly 0, marked by a point:");
-  text += "\n  Weights\n" + weights_text(*run.steps, 0, 0, style_.digits);
+  text += "\n  Weights\n" + score_table(head_of(run.steps->weights.view(), 0, 0),
+                                        head_of(run.steps->excluded.view(), 0, 0), style_.digits);
   text += "\n  Output\n";
-  text += render(LabelledMatrix{
-      .rows = 2,
-      .columns = 2,
-      .row_label = [](std::int64_t i) { return "query " + std::to_string(i); },
-      .column_label = [](std::int64_t) { return std::string(); },
-      .cell =
-          [&](std::int64_t i, std::int64_t j) {
-            return number(output[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
-          },
-  });
+  text += row_table(run.result.output.view(), "query", style_.digits);
   text += note("Token 0 sees only itself: its weights are " + tuple(weights[0]) +
                " and its output is V's row 0, " + tuple(output[0]) +
                ". Token 1 may see both, so its "
