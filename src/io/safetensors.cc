@@ -86,18 +86,19 @@ NamedArrays parse_safetensors(const Source& source, const ReadOptions& options) 
   return arrays;
 }
 
-void write_safetensors(ByteSink& sink, const NamedArrays& arrays) {
-  NamedArrays ordered = arrays;
-  std::stable_sort(ordered.begin(), ordered.end(), [](const NamedArray& a, const NamedArray& b) {
-    return size_of(a.array.dtype()) > size_of(b.array.dtype());
-  });
+void write_safetensors(ByteSink& sink, const NamedArrays& arrays, std::size_t max_header_bytes) {
+  NamedArrays ordered;
+  for (const std::size_t width : {8, 4, 2, 1}) {
+    for (const NamedArray& named : arrays) {
+      if (size_of(named.array.dtype()) == width) ordered.push_back(named);
+    }
+  }
   std::string header = safetensors_header_for(ordered);
   header.append((64 - (kLengthBytes + header.size()) % 64) % 64, ' ');
-  const std::size_t limit = ReadOptions().max_header_bytes;
-  if (header.size() > limit) {
+  if (header.size() > max_header_bytes) {
     throw InvalidArgument("[write] a safetensors header of " + std::to_string(header.size()) +
-                          " bytes is beyond the format's limit of " + std::to_string(limit) +
-                          "; write fewer arrays to one file");
+                          " bytes is beyond the format's limit of " +
+                          std::to_string(max_header_bytes) + "; write fewer arrays to one file");
   }
   const std::uint64_t length = header.size();
   sink.write(&length, kLengthBytes);
