@@ -1,7 +1,7 @@
 #include "document/ledger.h"
 
+#include <algorithm>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -21,17 +21,21 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
+bool is_item(const std::string& cell) {
+  return cell.size() >= 2 && std::string("PCSWL").find(cell[0]) != std::string::npos &&
+         std::all_of(cell.begin() + 1, cell.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // Every table row whose first cell is an item such as P12.
 std::vector<std::vector<std::string>> item_rows() {
   const std::string path = VOLVELLE_SOURCE_DIR "/docs/document.md";
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot open " + path);
-  static const std::regex item("[PCSWL][0-9]+");
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] != '|') continue;
     auto cells = cells_of(line);
-    if (!cells.empty() && std::regex_match(cells[0], item)) rows.push_back(std::move(cells));
+    if (!cells.empty() && is_item(cells[0])) rows.push_back(std::move(cells));
   }
   return rows;
 }
