@@ -84,5 +84,18 @@ TEST(Ledger, TheTourShowsEveryFigureOfTheFirstPart) {
   }
 }
 
+// L1 and L2: a limit stands where the figures stand that it limits.
+TEST(Ledger, TheTourPrintsTheLimitsOfTheFirstPart) {
+  std::string tour = run_command("volvelle tour attention").standard_output;
+  std::replace(tour.begin(), tour.end(), '\n', ' ');
+  const auto unscaled = tour.find("weights without the scaling");
+  const auto limit = tour.find("with d_k = 2 the effect is small");
+  const auto output = tour.find("Output: weights times V");
+  ASSERT_NE(unscaled, std::string::npos);
+  EXPECT_GT(limit, unscaled);
+  EXPECT_LT(limit, output);
+  EXPECT_NE(tour.find("No random numbers"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace volvelle::testing
