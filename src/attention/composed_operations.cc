@@ -225,7 +225,7 @@ void ComposedHead<Real>::exponentials(Real* matrix, const bool* excluded, Real* 
       if (std::isnan(largest)) break;
     }
     const bool empty = largest == kMinusInfinity<Real>;
-    if (!empty && !(own <= largest)) largest = own;
+    if (!empty && own > largest) largest = own;  // a NaN on either side makes the row NaN anyway
     for (std::int64_t j = 0; j < r_.keys; ++j) {
       row[j] = hidden[j] || empty ? Real{0} : std::exp(row[j] - largest);
     }
