@@ -4,7 +4,6 @@
 
 #include "cli/verb.h"
 #include "cli/view_axes.h"
-#include "volvelle/io/arrays.h"
 
 namespace volvelle::cli {
 namespace {
@@ -30,32 +29,27 @@ bool is_binary_file(const std::string& path) {
   return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
 }
 
-SourcedArray array_of_option(const std::string& option, const std::string& text, DType dtype) {
-  const ReadOptions options{.number_dtype = dtype};
+SourcedArray array_of_option(const std::string& option, const std::string& text) {
   const bool numbers = text.find_first_of("0123456789") != std::string::npos &&
                        text.find_first_not_of("0123456789+-.eEinfa,; \t") == std::string::npos;
-  if (numbers) return {parse_inline(text, options), option, true};
-  return {read_array(text, options), option + " " + text, !is_binary_file(text)};
+  if (numbers) return {parse_inline(text, kReadText), option, true};
+  return {read_array(text, kReadText), option + " " + text, !is_binary_file(text)};
 }
 
 Tensor as_values(const SourcedArray& source, const std::optional<DType>& dtype) {
-  if (is_floating(source.array.dtype())) {
-    if (!dtype || *dtype == source.array.dtype()) return source.array;
-    return converted(source.array.view(), *dtype);
-  }
-  if (!source.text && !dtype) {
+  const DType own = source.array.dtype();
+  if (!source.text && !dtype && !is_floating(own)) {
     throw UsageError(kind_of(source) +
-                     "; attention computes in floating types: --dtype float32 "
-                     "converts it");
+                     "; attention computes in floating types: --dtype float32 converts it");
   }
-  return converted(source.array.view(), dtype.value_or(DType::float32));
+  const DType wanted = dtype.value_or(source.text ? DType::float32 : own);
+  return wanted == own ? source.array : converted(source.array.view(), wanted);
 }
 
-Tensor as_bias(const SourcedArray& source, DType text_dtype) {
-  if (source.text && is_integer(source.array.dtype())) {
-    return converted(source.array.view(), text_dtype);
-  }
-  return source.array;
+Tensor as_bias(const SourcedArray& source, const std::optional<DType>& dtype) {
+  if (!source.text) return source.array;
+  const DType wanted = dtype == DType::float64 ? DType::float64 : DType::float32;
+  return wanted == source.array.dtype() ? source.array : converted(source.array.view(), wanted);
 }
 
 Tensor as_integers(const SourcedArray& source) {

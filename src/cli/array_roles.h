@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "volvelle/io/arrays.h"
 #include "volvelle/tensor/tensor.h"
 
 namespace volvelle::cli {
@@ -14,9 +15,12 @@ struct SourcedArray {
   bool text = false;  ///< numbers that were read as text have no dtype of their own
 };
 
+/// Text is read as float64 and rounded once, when its role is known.
+inline constexpr ReadOptions kReadText{.number_dtype = DType::float64};
+
 /// What an option of kind FILE|NUMBERS holds: numbers if it is written with nothing but the
 /// characters of numbers and their separators, else the name of a file.
-SourcedArray array_of_option(const std::string& option, const std::string& text, DType dtype);
+SourcedArray array_of_option(const std::string& option, const std::string& text);
 
 /// True for .npy, .npz and .safetensors: arrays that carry their dtype.
 bool is_binary_file(const std::string& path);
@@ -25,8 +29,8 @@ bool is_binary_file(const std::string& path);
 /// when it is given. Throws UsageError for whole numbers from a binary file without a dtype.
 Tensor as_values(const SourcedArray& source, const std::optional<DType>& dtype);
 
-/// As a bias, slopes, sinks or a table: whole numbers that were text become `text_dtype`.
-Tensor as_bias(const SourcedArray& source, DType text_dtype);
+/// As a bias, slopes, sinks or a table: text becomes float64 beside float64, else float32.
+Tensor as_bias(const SourcedArray& source, const std::optional<DType>& dtype);
 
 /// As lengths, offsets, positions or segments.
 Tensor as_integers(const SourcedArray& source);

@@ -127,7 +127,7 @@ const char* const kAttendExamples =
     "volvelle attend qkv.npz --causal --expect theirs.npz # does another program agree? if not, "
     "why\n"
     "volvelle attend qkv.npz --alibi --out result.npz --entropy # keep the arrays\n"
-    "volvelle attend --x tokens.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 --json "
+    "volvelle attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 "
     "# projections first";
 
 const char* const kAttendNotes =

@@ -1,13 +1,11 @@
 #include "cli/attend_inputs.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <optional>
 
+#include "cli/array_pool.h"
 #include "cli/array_roles.h"
 #include "cli/projection.h"
-#include "cli/suggest.h"
 #include "cli/view_axes.h"
 #include "volvelle/attention/alibi.h"
 #include "volvelle/io/arrays.h"
@@ -15,58 +13,29 @@
 namespace volvelle::cli {
 namespace {
 
-// What INPUT may hold besides q, k, v (or qkv).
-constexpr std::array kNames{"q",
-                            "k",
-                            "v",
-                            "qkv",
-                            "bias",
-                            "keep",
-                            "slopes",
-                            "sinks",
-                            "bias_table",
-                            "bucket_table",
-                            "key_lengths",
-                            "segments",
-                            "query_segments",
-                            "key_segments",
-                            "query_offset",
-                            "query_positions",
-                            "key_positions"};
-// What --out writes: it may lie in INPUT, and is nothing to read.
-constexpr std::array kResults{"output", "lse",    "entropy",          "column_sums", "weights",
-                              "scores", "scaled", "weights_unscaled", "row_sums"};
-
-/// Collects the arrays by name, from INPUT and from options, each at most once.
+/// Makes the problem, part by part, of the arrays and the options.
 class Gatherer {
  public:
-  explicit Gatherer(const AttendOptions& options) : options_(options) {
-    if (options.dtype) dtype_ = dtype_named(*options.dtype);
-  }
+  explicit Gatherer(const AttendOptions& options)
+      : options_(options),
+        dtype_(options.dtype ? std::optional(dtype_named(*options.dtype)) : std::nullopt),
+        pool_(dtype_) {}
 
   AttendInputs gather();
 
  private:
-  DType text_dtype() const { return dtype_.value_or(DType::float32); }
-  void read_input();
-  void add_option(const char* name, const std::optional<std::string>& text, const char* option);
-  bool has(const char* name) const { return arrays_.contains(name); }
-  void forbid(const char* name, bool given, const char* option) const;
-  View keep_alive(Tensor array);
-  View values(const char* name);
-  View integers(const char* name);
-  View list(const char* name);
-  View rows(const char* name, std::int64_t batch);
+  void read_arrays_given();
   void set_qkv();
   void set_packed();
   void set_projected();
   void set_biases();
   void set_exclusion();
+  void set_segments(std::int64_t batch);
   void remark_on_layout();
 
   const AttendOptions& options_;
   std::optional<DType> dtype_;
-  std::map<std::string, SourcedArray> arrays_;
+  ArrayPool pool_;
   AttendInputs result_;
 };
 
@@ -74,91 +43,43 @@ std::string shape_of(const char* name, const View& view) {
   return std::string(name) + ' ' + to_string(view.shape());
 }
 
-void Gatherer::read_input() {
-  const std::string& path = *options_.input;
-  const ReadOptions reading{.number_dtype = text_dtype()};
-  if (!holds_named_arrays(path)) {
-    if (options_.layout != "bt3hd") {
+void Gatherer::read_arrays_given() {
+  if (options_.input) {
+    const std::string& path = *options_.input;
+    if (holds_named_arrays(path)) {
+      pool_.read_file(path, result_.remarks);
+    } else if (options_.layout == "bt3hd") {
+      pool_.read_single("qkv", path);
+    } else {
       throw UsageError(path +
                        " is no .npz, .safetensors or .json, which could hold q, k and v; "
                        "files of one array each go to --q, --k and --v, one array with all three "
                        "needs --layout bt3hd");
     }
-    arrays_["qkv"] = {read_array(path, reading), path, !is_binary_file(path)};
-    return;
   }
-  const std::vector<std::string> known(kNames.begin(), kNames.end());
-  for (NamedArray& entry : read_arrays(path, reading)) {
-    if (std::find(kNames.begin(), kNames.end(), entry.name) != kNames.end()) {
-      arrays_[entry.name] = {entry.array, entry.name + " in " + path, !is_binary_file(path)};
-    } else if (std::find(kResults.begin(), kResults.end(), entry.name) != kResults.end()) {
-      result_.remarks.push_back("'" + entry.name + "' in " + path +
-                                " is a result and is not read; --expect compares with it");
-    } else {
-      throw UsageError(path + " holds '" + entry.name + "', which attention has no use for" +
-                       suggestion(entry.name, known));
-    }
-  }
-}
-
-void Gatherer::add_option(const char* name, const std::optional<std::string>& text,
-                          const char* option) {
-  if (!text) return;
-  forbid(name, true, option);
-  arrays_[name] = array_of_option(option, *text, text_dtype());
-}
-
-void Gatherer::forbid(const char* name, bool given, const char* option) const {
-  if (given && has(name)) {
-    throw UsageError(arrays_.at(name).from + " and " + option +
-                     " both give the same; leave one out");
-  }
-}
-
-View Gatherer::keep_alive(Tensor array) {
-  result_.owned.push_back(std::move(array));
-  return result_.owned.back().view();
-}
-
-View Gatherer::values(const char* name) {
-  if (!has(name)) {
-    const std::string where = options_.input ? *options_.input + " has no" : "there is no";
-    throw UsageError(where + " '" + name + "'; attention needs q, k and v");
-  }
-  return keep_alive(as_values(arrays_.at(name), dtype_));
-}
-
-View Gatherer::integers(const char* name) {
-  return has(name) ? keep_alive(as_integers(arrays_.at(name))) : View();
-}
-
-View Gatherer::list(const char* name) {
-  return has(name) ? keep_alive(as_list(as_integers(arrays_.at(name)))) : View();
-}
-
-// (B,S) or, the same for every batch row, (S).
-View Gatherer::rows(const char* name, std::int64_t batch) {
-  const View view = integers(name);
-  if (!view) return view;
-  if (view.rank() == 1) return repeated_rows(view, batch);
-  if (view.rank() == 2 && view.shape()[0] == 1 && batch > 1) {
-    return repeated_rows(picked(view, 0, 0), batch);
-  }
-  return view;
+  pool_.add("q", options_.q, "--q");
+  pool_.add("k", options_.k, "--k");
+  pool_.add("v", options_.v, "--v");
+  pool_.add("bias", options_.bias, "--bias");
+  pool_.add("keep", options_.keep, "--keep");
+  pool_.add("sinks", options_.sinks, "--sinks");
+  pool_.add("segments", options_.segments, "--segments");
+  pool_.add_integers("key_lengths", options_.key_lengths, "--key-lengths");
+  pool_.add_integers("query_offset", options_.query_offset, "--query-offset");
 }
 
 void Gatherer::set_packed() {
   for (const char* name : {"q", "k", "v"}) {
-    if (has(name)) {
+    if (pool_.has(name)) {
       throw UsageError(
           "--layout bt3hd reads one array 'qkv' (B,T,3,H,D), so there is no place for " +
-          arrays_.at(name).from);
+          pool_.source(name));
     }
   }
-  if (!has("qkv")) {
+  if (!pool_.has("qkv")) {
     throw UsageError("--layout bt3hd reads one array 'qkv' (B,T,3,H,D); none was given");
   }
-  const View packed = values("qkv");
+  const View packed = pool_.values("qkv");
   const int axis = packed.rank() - 3;
   if (axis < 1 || packed.rank() > 5 || packed.shape()[axis] != 3) {
     throw UsageError("--layout bt3hd takes (B,T,3,H,D) or (T,3,H,D), not " +
@@ -174,15 +95,15 @@ void Gatherer::set_packed() {
 }
 
 void Gatherer::set_projected() {
-  const SourcedArray x = array_of_option("--x", *options_.x, text_dtype());
+  const SourcedArray x = array_of_option("--x", *options_.x);
   const Tensor tokens = as_values(x, dtype_);
   const std::int64_t heads = options_.heads.value_or(1);
   const std::int64_t key_heads = options_.key_heads.value_or(heads);
   const bool head_axis = options_.heads || options_.key_heads;
   const auto one = [&](const char* name, const std::string& text, std::int64_t count) {
     const std::string option = std::string("--") + name;
-    const SourcedArray weight = array_of_option(option, text, text_dtype());
-    return keep_alive(projected(tokens, as_values(weight, dtype_), count, head_axis, name));
+    const SourcedArray weight = array_of_option(option, text);
+    return pool_.keep(projected(tokens, as_values(weight, dtype_), count, head_axis, name));
   };
   result_.problem.q = one("wq", *options_.wq, heads);
   result_.problem.k = one("wk", *options_.wk, key_heads);
@@ -215,16 +136,16 @@ void Gatherer::remark_on_layout() {
 void Gatherer::set_qkv() {
   AttentionProblem& problem = result_.problem;
   if (options_.projects()) {
-    for (const char* name : {"q", "k", "v", "qkv"}) forbid(name, true, "--x");
+    for (const char* name : {"q", "k", "v", "qkv"}) pool_.forbid(name, "--x");
     return set_projected();
   }
   if (options_.layout == "bt3hd") return set_packed();
-  if (has("qkv")) {
-    throw UsageError(arrays_.at("qkv").from + ": one array for all three needs --layout bt3hd");
+  if (pool_.has("qkv")) {
+    throw UsageError(pool_.source("qkv") + ": one array for all three needs --layout bt3hd");
   }
-  problem.q = values("q");
-  problem.k = values("k");
-  problem.v = values("v");
+  problem.q = pool_.values("q");
+  problem.k = pool_.values("k");
+  problem.v = pool_.values("v");
   if (options_.layout != "bthd") return remark_on_layout();
   result_.layout = Layout::bthd;
   for (View* view : {&problem.q, &problem.k, &problem.v}) {
@@ -234,30 +155,24 @@ void Gatherer::set_qkv() {
 
 void Gatherer::set_biases() {
   AttentionProblem& problem = result_.problem;
-  const auto bias = [&](const char* name) {
-    return has(name) ? keep_alive(as_bias(arrays_.at(name), text_dtype())) : View();
-  };
-  const auto bias_list = [&](const char* name) {
-    return has(name) ? keep_alive(as_list(as_bias(arrays_.at(name), text_dtype()))) : View();
-  };
-  problem.bias = bias("bias");
-  problem.slopes = bias_list("slopes");
-  problem.sinks = bias_list("sinks");
-  problem.bias_table = bias("bias_table");
-  problem.bucket_table = bias("bucket_table");
+  problem.bias = pool_.bias("bias");
+  problem.slopes = pool_.bias_list("slopes");
+  problem.sinks = pool_.bias_list("sinks");
+  problem.bias_table = pool_.bias("bias_table");
+  problem.bucket_table = pool_.bias("bucket_table");
   const int rank = problem.q.rank();
   const std::int64_t heads = rank >= 3 ? problem.q.shape()[rank - 3] : 1;
   if (options_.alibi) {
-    forbid("slopes", true, "--alibi");
+    pool_.forbid("slopes", "--alibi");
     if (heads >= 1) {
       const std::vector<double> slopes = alibi_slopes(static_cast<int>(heads));
       Tensor array(DType::float64, Shape{heads});
       std::copy(slopes.begin(), slopes.end(), array.data<double>());
-      problem.slopes = keep_alive(std::move(array));
+      problem.slopes = pool_.keep(std::move(array));
     }
   }
   if (problem.bucket_table && !options_.buckets) {
-    throw UsageError(arrays_.at("bucket_table").from +
+    throw UsageError(pool_.source("bucket_table") +
                      " needs --buckets one-way or two-way: the table does not say which it is");
   }
   if (!problem.bucket_table && (options_.buckets || options_.max_distance)) {
@@ -276,77 +191,65 @@ void Gatherer::set_exclusion() {
   const std::int64_t batch = rank == 4 ? problem.q.shape()[0] : 1;
   problem.causal = options_.causal;
   if (options_.align == "top-left") problem.alignment = Alignment::top_left;
-  problem.query_offset = list("query_offset");
-  if (options_.align && has("query_offset")) {
-    throw UsageError("--align and " + arrays_.at("query_offset").from +
+  problem.query_offset = pool_.integer_list("query_offset");
+  if (options_.align && pool_.has("query_offset")) {
+    throw UsageError("--align and " + pool_.source("query_offset") +
                      " both say where the queries stand; leave one out");
   }
   problem.window = options_.window.value_or(0);
   problem.window_right = options_.window_right.value_or(0);
   problem.prefix = options_.prefix.value_or(0);
   problem.chunk = options_.chunk.value_or(0);
-  problem.key_lengths = list("key_lengths");
+  problem.key_lengths = pool_.integer_list("key_lengths");
   if (options_.padding && !problem.key_lengths) {
     throw UsageError("--padding says where padding lies; it needs --key-lengths (or key_lengths)");
   }
   if (options_.padding == "left") problem.padding = Padding::left;
-  problem.query_positions = rows("query_positions", batch);
-  problem.key_positions = rows("key_positions", batch);
-  const View segments = rows("segments", batch);
-  if (segments) {
-    for (const char* name : {"query_segments", "key_segments"}) {
-      forbid(name, true, arrays_.at("segments").from.c_str());
-    }
-    const int key_rank = problem.k.rank();
-    const std::int64_t queries = rank >= 2 ? problem.q.shape()[rank - 2] : 0;
-    const std::int64_t keys = key_rank >= 2 ? problem.k.shape()[key_rank - 2] : 0;
-    if (queries != keys) {
-      throw UsageError(arrays_.at("segments").from + " serves queries and keys, but there are T=" +
-                       std::to_string(queries) + " and S=" + std::to_string(keys) +
-                       "; give query_segments and key_segments in INPUT");
-    }
-    problem.query_segments = problem.key_segments = segments;
-  } else {
-    problem.query_segments = rows("query_segments", batch);
-    problem.key_segments = rows("key_segments", batch);
+  problem.query_positions = pool_.integer_rows("query_positions", batch);
+  problem.key_positions = pool_.integer_rows("key_positions", batch);
+  set_segments(batch);
+  problem.keep = pool_.mask("keep");
+}
+
+void Gatherer::set_segments(std::int64_t batch) {
+  AttentionProblem& problem = result_.problem;
+  problem.query_segments = pool_.integer_rows("query_segments", batch);
+  problem.key_segments = pool_.integer_rows("key_segments", batch);
+  const View segments = pool_.integer_rows("segments", batch);
+  if (!segments) return;
+  for (const char* name : {"query_segments", "key_segments"}) {
+    pool_.forbid(name, pool_.source("segments"));
   }
-  if (has("keep")) problem.keep = keep_alive(as_mask(arrays_.at("keep")));
+  const int rank = problem.q.rank();
+  const int key_rank = problem.k.rank();
+  const std::int64_t queries = rank >= 2 ? problem.q.shape()[rank - 2] : 0;
+  const std::int64_t keys = key_rank >= 2 ? problem.k.shape()[key_rank - 2] : 0;
+  if (queries != keys) {
+    throw UsageError(pool_.source("segments") + " serves queries and keys, but there are T=" +
+                     std::to_string(queries) + " and S=" + std::to_string(keys) +
+                     "; give query_segments and key_segments in INPUT");
+  }
+  problem.query_segments = problem.key_segments = segments;
 }
 
 AttendInputs Gatherer::gather() {
-  if (options_.input) read_input();
+  read_arrays_given();
   result_.source = options_.input ? *options_.input : "the arrays given";
-  add_option("q", options_.q, "--q");
-  add_option("k", options_.k, "--k");
-  add_option("v", options_.v, "--v");
-  add_option("bias", options_.bias, "--bias");
-  add_option("keep", options_.keep, "--keep");
-  add_option("sinks", options_.sinks, "--sinks");
-  add_option("segments", options_.segments, "--segments");
-  for (const auto& [name, text, option] :
-       {std::tuple{"key_lengths", &options_.key_lengths, "--key-lengths"},
-        std::tuple{"query_offset", &options_.query_offset, "--query-offset"}}) {
-    if (!*text) continue;
-    forbid(name, true, option);
-    const std::vector<std::int64_t> numbers = integers_of(option, **text);
-    Tensor array(DType::int64, Shape{static_cast<std::int64_t>(numbers.size())});
-    std::copy(numbers.begin(), numbers.end(), array.data<std::int64_t>());
-    arrays_[name] = {array, option, true};
-  }
   if (options_.input || options_.inline_arrays()) {
     set_qkv();
   } else {
     if (options_.layout)
       throw UsageError("--layout is about arrays; the embedded example has none");
-    AttendInputs example = embedded_example(text_dtype());
+    AttendInputs example = embedded_example(dtype_.value_or(DType::float32));
     result_.problem = example.problem;
-    result_.owned = example.owned;
+    for (Tensor& array : example.owned) pool_.keep(std::move(array));
     result_.source = example.source;
   }
   set_biases();
   set_exclusion();
   result_.problem.scale = options_.scale;
   result_.problem.softcap = options_.softcap.value_or(0);
+  result_.owned = pool_.take_memory();
   return std::move(result_);
 }
 

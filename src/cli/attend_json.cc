@@ -1,5 +1,6 @@
 #include "cli/attend_json.h"
 
+#include "cli/seen_pairs.h"
 #include "cli/view_axes.h"
 #include "volvelle/report/json.h"
 
@@ -75,6 +76,9 @@ void write_plan(JsonWriter& json, const AttendInputs& inputs, const AttentionPla
   json.key("simd").value(plan.simd);
   json.key("threads").value(threads);
   json.key("scale").value(plan.scale);
+  if (const auto pairs = seen_pairs(inputs.problem, plan)) {
+    json.key("seen_pairs").value(static_cast<std::int64_t>(*pairs));
+  }
   if (plan.path == AttentionPath::fused) {
     json.key("tiles").begin_object();
     json.key("skipped").value(plan.tiles.skipped).key("full").value(plan.tiles.full);

@@ -111,7 +111,9 @@ TEST(ProgramExample, PagesKeepToEightyColumns) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"tour"},
                                                     {"attend"},
                                                     {"attend", "--causal", "--digits", "12"},
-                                                    {"--help"}}) {
+                                                    {"--help"},
+                                                    {"attend", "--help"},
+                                                    {"tour", "--help"}}) {
     std::istringstream lines(captured_run(arguments).out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   }

@@ -340,6 +340,48 @@ TEST(ProgramFiles, ALargeProblemIsSummarised) {
   }
 }
 
+TEST(ProgramFiles, SeenPairsAreThoseThatAreNotExcluded) {
+  const ScratchFolder folder;
+  const std::string in = folder / "in.npz";
+  write_arrays(in, {{"q", numbers({2, 2, 7, 3}, 1)},
+                    {"k", numbers({2, 2, 11, 3}, 2)},
+                    {"v", numbers({2, 2, 11, 3}, 3)}});
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{},
+        {"--causal"},
+        {"--causal", "--align", "top-left"},
+        {"--causal", "--query-offset", "-3,20"},
+        {"--window", "3"},
+        {"--window-right", "2"},
+        {"--causal", "--window", "4", "--prefix", "2"},
+        {"--chunk", "4"},
+        {"--chunk", "4", "--query-offset", "-5"},
+        {"--key-lengths", "3,11"},
+        {"--key-lengths", "3,0", "--padding", "left", "--causal"},
+        {"--window", "1000000", "--query-offset", "999990"}}) {
+    std::vector<std::string> arguments{in, "--steps"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Json got = attend_json(arguments);
+    std::int64_t seen = 0;
+    for (const double score : flat(got["scores"])) seen += std::isnan(score) ? 0 : 1;
+    EXPECT_EQ(got["seen_pairs"].get<std::int64_t>(), seen) << (options.empty() ? "" : options[0]);
+  }
+  EXPECT_FALSE(
+      attend_json({in, "--keep", "1"}).contains("seen_pairs"));  // would have to be counted
+}
+
+TEST(ProgramFiles, TextIsReadExactlyBeforeItsRoleIsKnown) {
+  const ScratchFolder folder;
+  std::string k = "[[1, 2]";
+  for (int i = 1; i < 2100; ++i) k += ", [1, 2]";
+  k += "]";
+  // 2049.0 is no float16; as a length it must not become 2048 on the way.
+  const std::string in =
+      write_file(folder / "in.json", R"({"q": [[1.5, 2]], "key_lengths": [2049.0], "k": )" + k +
+                                         R"(, "v": )" + k + "}");
+  EXPECT_EQ(attend_json({in, "--dtype", "float16"})["seen_pairs"], 2049);
+}
+
 TEST(ProgramFiles, EmptyProblemsRun) {
   const ScratchFolder folder;
   write_arrays(folder / "no_keys.npz", {{"q", numbers({3, 2}, 1)},

@@ -59,7 +59,8 @@ TEST(ReportJson, DocumentsNest) {
 TEST(ReportJson, BytesThatAreNoUtf8DoNotSpoilTheDocument) {
   std::ostringstream out;
   JsonWriter(out).value("a\xff\xc3\x28\xe2\x82\xac\xed\xa0\x80");
-  EXPECT_EQ(nlohmann::json::parse(out.str()), std::string("a?") + "?(\xe2\x82\xac" + "?" + "?" + "?");
+  EXPECT_EQ(nlohmann::json::parse(out.str()),
+            std::string("a?") + "?(\xe2\x82\xac" + "?" + "?" + "?");
 }
 
 TEST(ReportJson, CallsThatMakeNoDocumentThrow) {
