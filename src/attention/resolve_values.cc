@@ -1,5 +1,6 @@
 #include "attention/resolve_values.h"
 
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -81,6 +82,16 @@ void check_keep(const NamedView& array) {
       });
     }
   });
+}
+
+void check_sinks(const Strided2& sinks) {
+  for (std::int64_t h = 0; h < sinks.shape[0]; ++h) {
+    const double value = sinks.value(h, 0);
+    if (!std::isfinite(value) && !(value < 0)) {
+      refuse("sinks holds " + std::to_string(value) + " for head " + std::to_string(h) +
+             "; a sink is a finite logit, or -inf for none");
+    }
+  }
 }
 
 void check_positions(const char* name, const Strided2& positions) {

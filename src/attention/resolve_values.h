@@ -11,6 +11,9 @@ namespace volvelle {
 /// keep: boolean, or integers that are 0 or 1. A floating mask is told that it is a bias.
 void check_keep(const NamedView& keep);
 
+/// A sink is a finite logit, or -inf for none: NaN or +inf would take the row whatever its keys.
+void check_sinks(const Strided2& sinks);
+
 /// Positions within +-2^30.
 void check_positions(const char* name, const Strided2& positions);
 

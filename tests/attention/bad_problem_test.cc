@@ -189,6 +189,15 @@ TEST(BadProblem, OnePerHead) {
   EXPECT_THAT(message_with([&](auto& p) { p.sinks = whole.view(); }), says("sinks is int32"));
 }
 
+TEST(BadProblem, SinksThatTakeAll) {
+  const Tensor nan = listed(DType::float32, {4}, {0, 1, kNaN, 0});
+  const Tensor infinite = listed(DType::float16, {4}, {kInfinity, 1, 0, 0});
+  EXPECT_THAT(message_with([&](auto& p) { p.sinks = nan.view(); }),
+              says("sinks holds nan for head 2", "finite logit, or -inf"));
+  EXPECT_THAT(message_with([&](auto& p) { p.sinks = infinite.view(); }),
+              says("sinks holds inf for head 0"));
+}
+
 TEST(BadProblem, Tables) {
   const Tensor even = zeros({4, 6});
   const Tensor heads = zeros({3, 7});

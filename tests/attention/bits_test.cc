@@ -1,5 +1,7 @@
 // The same bits for any number of threads and whatever else is in the batch.
+#include <array>
 #include <cstring>
+#include <thread>
 
 #include "support/expect_routes.h"
 #include "support/slices.h"
@@ -113,6 +115,29 @@ TEST(Bits, DoNotDependOnTheNumberOfHeads) {
       EXPECT_TRUE(same_rows(alone.output, whole.output, 8 + h)) << route.name << " head " << h;
       EXPECT_TRUE(same_rows(alone.lse, whole.lse, 8 + h)) << route.name << " head " << h;
     }
+  }
+}
+
+TEST(Bits, AreTheSameWhenSeveralThreadsCall) {
+  const Made made = make(busy(DType::float32, 11));
+  for (const Route& route :
+       {fused_routes().front(), Route{"composed", AttentionPath::composed, {}}}) {
+    const Answer right = answer(made.problem, route, 2);
+    std::array<std::string, 4> wrong;
+    std::vector<std::thread> callers;
+    for (std::string& text : wrong) {
+      callers.emplace_back([&] {
+        Answer ours = right;
+        for (int call = 0; call < 5 && text.empty(); ++call) {
+          ours.output = Tensor::zeros(DType::float32, right.output.shape());
+          attend(made.problem, {.output = ours.output.mutable_view()},
+                 {.path = route.path, .threads = 3});
+          text = bit_difference(ours, right);
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const std::string& text : wrong) EXPECT_EQ(text, "") << route.name;
   }
 }
 

@@ -173,5 +173,21 @@ TEST(NonFinite, AScoreOfPlusInfinityMakesItsRowNaN) {
   }
 }
 
+TEST(NonFinite, ASinkOfMinusInfinityIsNone) {
+  Recipe recipe;
+  recipe.queries = 5;
+  recipe.keys = 3;
+  recipe.causal = true;
+  Made made = make(recipe);
+  const AttentionProblem without = made.problem;
+  const float none = -kInfinity;
+  made.problem.sinks = View(&none, {1});
+  expect_oracles_answer(made.problem);
+  for (const Route& route : routes()) {
+    EXPECT_EQ(bit_difference(answer(made.problem, route), answer(without, route)), "")
+        << route.name;
+  }
+}
+
 }  // namespace
 }  // namespace volvelle::testing

@@ -34,7 +34,8 @@ enum class Buckets : std::uint8_t { none, one_way, two_way };
 ///
 /// Positions: query i of row b stands at p = i + offset, key j at j. The offset is S - T
 /// (bottom_right), 0 (top_left) or `query_offset`. Exclusion goes by these indices always;
-/// additive biases use `query_positions` and `key_positions` where given.
+/// additive biases use `query_positions` and `key_positions` where given. Arrays on (B,T) or (B,S)
+/// may lack the B axis or have 1 there: then they serve every batch row.
 ///
 /// A key is seen when everything that is set lets it through. A query that sees no key gets
 /// output 0 and log-sum-exp -inf (with a sink: the sink's logit). What is excluded is never
@@ -55,7 +56,8 @@ struct AttentionProblem {
   std::int64_t max_distance = 128;  ///< from here on all offsets share the last bucket
   View query_positions = {};        ///< (B,T) integers: p for the biases above
   View key_positions = {};          ///< (B,S) integers: j for the biases above
-  View sinks = {};                  ///< (H): a logit that takes weight and has no value
+  View sinks = {};                  ///< (H): a logit that takes weight and has no value; finite or
+                                    ///< -inf (none)
 
   bool causal = false;  ///< j <= p
   Alignment alignment = Alignment::bottom_right;
