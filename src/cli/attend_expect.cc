@@ -79,13 +79,22 @@ ExpectReport compare_with_file(const AttendInputs& inputs, const AttendRun& run,
   Expected expected{
       .output = output.view(), .lse = lse.view(), .atol = options.atol, .rtol = options.rtol};
   AttentionResult ours = run.result;
-  if (inputs.layout == Layout::bthd && output.rank() >= 3 &&
-      output.rank() == run.result.output.rank()) {
+  const bool swap = inputs.layout == Layout::bthd && output.rank() >= 3 &&
+                    output.rank() == run.result.output.rank();
+  if (swap) {
     const int rank = output.rank();
     expected.output = swapped(expected.output, rank - 3, rank - 2);
     ours.output = copy_of(swapped(run.result.output.view(), rank - 3, rank - 2));
   }
-  return check_expected(inputs.problem, ours, expected);
+  ExpectReport report = check_expected(inputs.problem, ours, expected);
+  for (Diagnosis& one : report.diagnosis) {
+    if (swap && one.sentence.find("(B,T,H,E)") != std::string::npos) {  // it saw swapped axes
+      one.sentence =
+          "your result equals attention with the output in (B,H,T,E) order, not the "
+          "(B,T,H,E) that --layout asks for";
+    }
+  }
+  return report;
 }
 
 std::string expect_text(const ExpectReport& report, const std::string& file, int digits) {
@@ -96,8 +105,13 @@ std::string expect_text(const ExpectReport& report, const std::string& file, int
     if (report.lse) text += " (log-sum-exp " + rounded(report.lse->max_abs, digits) + ")";
     return wrapped(text, {.indent = 0});
   }
-  text = "Differs from " + file + '\n' + differences("output", report.output, digits);
-  if (report.lse && !report.lse->matches) text += differences("log-sum-exp", *report.lse, digits);
+  const bool lse_matches = !report.lse || report.lse->matches;
+  if (report.output.failing == 0 && lse_matches) {
+    text = "Differs from " + file + " in the order of its axes only\n";
+  } else {
+    text = "Differs from " + file + '\n' + differences("output", report.output, digits);
+  }
+  if (!lse_matches) text += differences("log-sum-exp", *report.lse, digits);
   text += parts("head", report.output.heads, digits);
   text += parts("batch row", report.output.batches, digits);
   text += "\nDiagnosis\n";

@@ -327,6 +327,30 @@ TEST(ProgramFiles, ExpectAgreesWithItselfAndNamesAMistake) {
   EXPECT_EQ(captured_run({"attend", in, "--expect", folder / "none.npz"}).exit_code, 2);
 }
 
+TEST(ProgramFiles, ExpectSaysWhenOnlyTheOrderOfAxesDiffers) {
+  const ScratchFolder folder;
+  const Tensor q = numbers({1, 2, 20, 4}, 51);
+  const std::string in = folder / "in.npz";
+  write_arrays(in, {{"q", q}, {"k", q}, {"v", q}});
+  const AttentionResult ours = attend({.q = q.view(), .k = q.view(), .v = q.view()});
+  const View out = ours.output.view();
+  const Tensor turned = copy_of(
+      View(out.data(), out.dtype(), Shape{1, 20, 2, 4}, Strides{160, 4, 80, 1}));  // (B,T,H,E)
+  write_arrays(folder / "turned.npz", {{"output", turned}});
+  const CapturedRun run = captured_run({"attend", in, "--expect", folder / "turned.npz"});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_NE(run.out.find("in the order of its axes only"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("output in (B,T,H,E) order"), std::string::npos) << run.out;
+
+  const Tensor qt = copy_of(View(q.raw(), q.dtype(), Shape{1, 20, 2, 4}, Strides{160, 4, 80, 1}));
+  write_arrays(folder / "in_bthd.npz", {{"q", qt}, {"k", qt}, {"v", qt}});
+  write_arrays(folder / "plain.npz", {{"output", ours.output}});
+  const CapturedRun other = captured_run(
+      {"attend", folder / "in_bthd.npz", "--layout", "bthd", "--expect", folder / "plain.npz"});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_NE(other.out.find("output in (B,H,T,E) order"), std::string::npos) << other.out;
+}
+
 TEST(ProgramFiles, ALargeProblemIsSummarised) {
   const ScratchFolder folder;
   const Tensor q = numbers({1, 2, 300, 8}, 41);
