@@ -61,40 +61,48 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
   panels_per_task =
       static_cast<int>(std::min<std::int64_t>(panels, std::max<std::int64_t>(all, 1)));
   tasks_per_head = (all + panels_per_task - 1) / panels_per_task;
+  walk_bytes = PanelWalk<T>::bytes(*this, panels_per_task);
+}
+
+template <class T>
+std::size_t PanelWalk<T>::carve(void* base, int panels, bool moment) {
+  const ResolvedAttention& problem = call_.problem;
+  const std::int64_t width = call_.panel;
+  const bool choice = problem.query_segments.present || problem.keep.present;
+  const bool biased =
+      problem.bias.present || problem.query_positions.present || problem.key_positions.present;
+  const bool rows = problem.dtype != dtype_of<T> || problem.q.stride[3] != 1;
+  Carver carver(base);
+  exclusion_ = carver.take<PanelExclusion>(panels);
+  query_ = carver.take<std::int64_t>(panels);
+  count_ = carver.take<int>(panels);
+  queries_ = carver.take<T>(panels * width * problem.width);
+  out_ = carver.take<T>(panels * width * problem.value_width);
+  maximum_ = carver.take<T>(panels * width);
+  sum_ = carver.take<T>(panels * width);
+  moment_ = moment ? carver.take<T>(panels * width) : nullptr;
+  scores_ = carver.take<T>(kTile * width);
+  bias_ = biased ? carver.take<T>(kTile * width) : nullptr;
+  select_ = choice ? carver.take<T>(kTile * width) : nullptr;
+  first_ = carver.take<T>(width);
+  last_ = carver.take<T>(width);
+  diagonal_ = call_.offset_bias.present() ? carver.take<T>(kTile + width) : nullptr;
+  scratch_ = carver.take<T>(call_.source.scratch_size());
+  // Rows of queries on the way in, of outputs on the way out.
+  rows_ = carver.take<T>(width * std::max(rows ? problem.width : 0, problem.value_width));
+  statistic_ = carver.take<T>(width);
+  return carver.used();
 }
 
 template <class T>
 PanelWalk<T>::PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace)
     : call_(call) {
-  const ResolvedAttention& problem = call.problem;
-  const std::int64_t width = call.panel;
-  const bool choice = problem.query_segments.present || problem.keep.present;
-  const bool biased =
-      problem.bias.present || problem.query_positions.present || problem.key_positions.present;
-  const bool rows = problem.dtype != dtype_of<T> || problem.q.stride[3] != 1;
-  const auto carve = [&](void* base) {
-    Carver carver(base);
-    exclusion_ = carver.take<PanelExclusion>(panels);
-    query_ = carver.take<std::int64_t>(panels);
-    count_ = carver.take<int>(panels);
-    queries_ = carver.take<T>(panels * width * problem.width);
-    out_ = carver.take<T>(panels * width * problem.value_width);
-    maximum_ = carver.take<T>(panels * width);
-    sum_ = carver.take<T>(panels * width);
-    moment_ = moment ? carver.take<T>(panels * width) : nullptr;
-    scores_ = carver.take<T>(kTile * width);
-    bias_ = biased ? carver.take<T>(kTile * width) : nullptr;
-    select_ = choice ? carver.take<T>(kTile * width) : nullptr;
-    first_ = carver.take<T>(width);
-    last_ = carver.take<T>(width);
-    diagonal_ = call.offset_bias.present() ? carver.take<T>(kTile + width) : nullptr;
-    scratch_ = carver.take<T>(call.source.scratch_size());
-    // Rows of queries on the way in, of outputs on the way out.
-    rows_ = carver.take<T>(width * std::max(rows ? problem.width : 0, problem.value_width));
-    statistic_ = carver.take<T>(width);
-    return carver.used();
-  };
-  carve(workspace.at_least(carve(nullptr)));
+  carve(workspace.at_least(call.walk_bytes), panels, moment);
+}
+
+template <class T>
+std::size_t PanelWalk<T>::bytes(const FusedCall<T>& call, int panels) {
+  return PanelWalk(call).carve(nullptr, panels, true);
 }
 
 template <class T>

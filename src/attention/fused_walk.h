@@ -32,13 +32,17 @@ struct FusedCall {
   TileMap map;
   OffsetBias<T> offset_bias;
   StridedTiles<T> source;
+  std::size_t walk_bytes;  ///< what a thread's PanelWalk needs
 };
 
 /// One thread's pieces of a panel walk, carved out of its workspace.
 template <class T>
 class PanelWalk {
  public:
-  /// `panels` panels are held at once.
+  /// Bytes that a walk holding `panels` panels at once needs at most.
+  static std::size_t bytes(const FusedCall<T>& call, int panels);
+
+  /// Holds `panels` panels, no more than the call's tasks have.
   PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace);
 
   /// Takes in queries of panel slot `slot`: [query, query + count) of (b, h).
@@ -61,9 +65,9 @@ class PanelWalk {
   int count(int slot) const { return count_[slot]; }
   std::int64_t query(int slot) const { return query_[slot]; }
 
-  static constexpr int kMaxPanels = 256;
-
  private:
+  explicit PanelWalk(const FusedCall<T>& call) : call_(call) {}
+  std::size_t carve(void* base, int panels, bool moment);
   void add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys);
 
   const FusedCall<T>& call_;

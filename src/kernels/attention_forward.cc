@@ -143,18 +143,25 @@ HWY_NOINLINE void Exponentials(const TileStep<T>& step, const T* HWY_RESTRICT ra
   }
 }
 
+// Whether every element of `rows` rows is finite: 0 * x stays 0.
 template <class T>
-HWY_INLINE bool RowIsFinite(const T* HWY_RESTRICT row, int count) {
+HWY_INLINE bool AllFinite(const T* HWY_RESTRICT row, int64_t stride, int rows, int width) {
   const hn::ScalableTag<T> d;
-  const int lanes = kLanes<T>;
-  auto zero = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    zero = hn::MulAdd(hn::Zero(d), hn::LoadU(d, row + i), zero);  // NaN once anything is not finite
-  }
+  const int whole = width - width % kLanes<T>;
+  const auto zero = hn::Zero(d);
+  auto even = zero;
+  auto odd = zero;
   T rest = 0;
-  for (; i < count; ++i) rest += T{0} * row[i];
-  return hn::AllTrue(d, hn::Eq(zero, hn::Zero(d))) && rest == 0;
+  for (int j = 0; j < rows; ++j, row += stride) {
+    int i = 0;
+    for (; i + 2 * kLanes<T> <= whole; i += 2 * kLanes<T>) {
+      even = hn::MulAdd(zero, hn::LoadU(d, row + i), even);
+      odd = hn::MulAdd(zero, hn::LoadU(d, row + i + kLanes<T>), odd);
+    }
+    if (i < whole) even = hn::MulAdd(zero, hn::LoadU(d, row + i), even);
+    for (i = whole; i < width; ++i) rest += T{0} * row[i];
+  }
+  return hn::AllTrue(d, hn::Eq(hn::Add(even, odd), zero)) && rest == 0;
 }
 
 // Adds one key's value only to the queries that see it: the way of a value that is not finite,
@@ -195,22 +202,23 @@ HWY_INLINE void Accumulate(const TileStep<T>& step, int first_key, int keys, con
   });
 }
 
-// Weighted values where some keys are excluded for some queries. Runs of finite rows go through
-// the fast product: 0 * finite = 0. A row that is not finite is added only where it is seen.
+// Weighted values where some keys are excluded for some queries. Finite rows may go through the
+// fast product, for 0 * finite = 0; a row that is not finite is added only where it is seen.
 template <int kVectors, class T>
 HWY_NOINLINE void AccumulateGuarded(const TileStep<T>& step, const T* factor) {
+  if (HWY_LIKELY(AllFinite(step.v, step.v_stride, step.keys, step.value_width))) {
+    return Accumulate<kVectors>(step, 0, step.keys, factor);
+  }
   const hn::ScalableTag<T> d;
-  constexpr int kPanel = kVectors * kLanes<T>;
-  int start = 0;
-  bool scaled = false;
-  for (int j = 0; j <= step.keys; ++j) {
-    if (j < step.keys && RowIsFinite(step.v + j * step.v_stride, step.value_width)) continue;
-    HWY_ALIGN T ones[kPanel];
-    for (int v = 0; v < kVectors; ++v) hn::Store(hn::Set(d, T{1}), d, ones + v * kLanes<T>);
-    if (j > start || !scaled) Accumulate<kVectors>(step, start, j - start, scaled ? ones : factor);
-    scaled = true;
-    if (j < step.keys) AddSeenValue<kVectors>(step, j);
-    start = j + 1;
+  HWY_ALIGN T ones[kVectors * kLanes<T>];
+  for (int v = 0; v < kVectors; ++v) hn::Store(hn::Set(d, T{1}), d, ones + v * kLanes<T>);
+  Accumulate<kVectors>(step, 0, 0, factor);  // no keys: only multiplies by the factor
+  for (int j = 0; j < step.keys; ++j) {
+    if (AllFinite(step.v + j * step.v_stride, step.v_stride, 1, step.value_width)) {
+      Accumulate<kVectors>(step, j, 1, ones);
+    } else {
+      AddSeenValue<kVectors>(step, j);
+    }
   }
 }
 
