@@ -28,9 +28,10 @@ T* writable(const Strided4& view) {
   return static_cast<T*>(const_cast<void*>(view.data));
 }
 
-// Normalises the panels of a task and stores what was asked for. `lse_rows`: (B,H,T), or null.
+// Normalises a panel and stores what was asked for. `lse_rows`: (B,H,T), or null. Returns false
+// when a stored output is not finite.
 template <class T>
-void finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, PanelWalk<T>& walk,
+bool finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, PanelWalk<T>& walk,
                   int slot, std::int64_t b, std::int64_t h, T* lse_rows) {
   const ResolvedAttention& problem = call.problem;
   const std::int64_t query = walk.query(slot);
@@ -52,7 +53,7 @@ void finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, Pane
   // The panel's running state is done with once its statistics are out: they go in its place.
   finish.lse = outputs.lse.present || lse_rows != nullptr ? walk.statistic() : nullptr;
   finish.entropy = outputs.entropy.present ? walk.moment(slot) : nullptr;
-  call.kernels.finish(finish);
+  const bool finite = call.kernels.finish(finish);
   if (!direct) {
     store_rows(walk.rows(), count, problem.value_width, output, offset, output.stride[2],
                output.stride[3]);
@@ -66,6 +67,7 @@ void finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, Pane
   };
   if (outputs.lse.present) scatter(finish.lse, outputs.lse);
   if (outputs.entropy.present) scatter(finish.entropy, outputs.entropy);
+  return finite;
 }
 
 // Opens the panels of one task and returns how many there are.
@@ -82,19 +84,12 @@ int open_panels(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
   return panels;
 }
 
+// Walks the open panels [0, panels) over every tile that one of them sees. Returns whether any
+// met a tile that excludes something.
 template <class T>
-void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::int64_t task,
-                  T* lse_rows) {
+bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, std::int64_t h,
+                int panels, bool guarded) {
   const ResolvedAttention& problem = call.problem;
-  const std::int64_t planes = problem.batch * problem.heads;
-  // Heads side by side, late queries first: under causality they have the most keys.
-  const std::int64_t plane = task % planes;
-  const std::int64_t block = call.tasks_per_head - 1 - task / planes;
-  const std::int64_t b = plane / problem.heads;
-  const std::int64_t h = plane % problem.heads;
-  PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());
-  const int panels = open_panels(call, walk, b, h, block * call.panels_per_task * call.panel,
-                                 call.panels_per_task);
   std::int64_t first = problem.keys;
   std::int64_t last = 0;
   for (int slot = 0; slot < panels; ++slot) {
@@ -103,6 +98,7 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
     first = std::min(first, exclusion.any_first);
     last = std::max(last, exclusion.any_last);
   }
+  bool excluding = false;
   kernels::TileStep<T> step;
   for (std::int64_t from = first / kTile * kTile; from < last; from += kTile) {
     const std::int64_t to = std::min(from + kTile, problem.keys);
@@ -117,6 +113,9 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
       }
       int shift = 0;
       if (!walk.prepare(slot, tile, from, to, step, shift)) continue;
+      const bool masked = step.first != nullptr || step.select != nullptr;
+      excluding = excluding || masked;
+      step.guarded = guarded && masked;
       if (slot == 0 && from + 2 * kTile <= problem.keys && call.source.in_place()) {
         step.next_k = tile.k + kTile * tile.k_stride;
         step.next_v = tile.v + kTile * tile.v_stride;
@@ -124,6 +123,32 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
       call.kernels.tile(step);
     }
   }
+  return excluding;
+}
+
+template <class T>
+void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::int64_t task,
+                  T* lse_rows) {
+  const ResolvedAttention& problem = call.problem;
+  const std::int64_t planes = problem.batch * problem.heads;
+  // Heads side by side, late queries first: under causality they have the most keys.
+  const std::int64_t plane = task % planes;
+  const std::int64_t block = call.tasks_per_head - 1 - task / planes;
+  const std::int64_t b = plane / problem.heads;
+  const std::int64_t h = plane % problem.heads;
+  PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());
+  const std::int64_t query = block * call.panels_per_task * call.panel;
+  const int panels = open_panels(call, walk, b, h, query, call.panels_per_task);
+  const bool excluding = walk_tiles(call, walk, b, h, panels, false);
+  bool finite = true;
+  for (int slot = 0; slot < panels; ++slot) {
+    finite = finish_panel(call, outputs, walk, slot, b, h, lse_rows) && finite;
+  }
+  if (finite || !excluding) return;
+  // Something is not finite and something is excluded: the one may have leaked into the other.
+  // The rare second walk keeps them apart, so that the usual one need not look at the values.
+  open_panels(call, walk, b, h, query, call.panels_per_task);
+  walk_tiles(call, walk, b, h, panels, true);
   for (int slot = 0; slot < panels; ++slot) {
     finish_panel(call, outputs, walk, slot, b, h, lse_rows);
   }

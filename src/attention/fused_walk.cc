@@ -214,6 +214,7 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.bias = nullptr;
   step.first = step.last = step.select = nullptr;
   step.next_k = step.next_v = nullptr;
+  step.guarded = false;
 
   if (problem.bias.present) {
     add_dense_bias(query, count, from, keys);
@@ -238,6 +239,10 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
     std::fill(last_ + count, last_ + panel, T{0});
     step.first = first_;
     step.last = last_;
+    step.all_first =
+        static_cast<int>(std::clamp<std::int64_t>(exclusion.all_first - from, 0, keys));
+    step.all_last =
+        static_cast<int>(std::clamp<std::int64_t>(exclusion.all_last - from, step.all_first, keys));
   }
   if (verdict.by_choice) {
     call_.map.fill(b_, h_, query, count, from, to, select_);

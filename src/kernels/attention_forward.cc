@@ -22,21 +22,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
 
-// Raw scores of all keys of the step; kMax: their largest per query goes into `maximum`.
+// Raw scores of keys [from, to); kMax: their largest per query goes into `maximum`.
 template <int kVectors, bool kMax, class T>
-HWY_INLINE void Scores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
-  ForBlocks(step.keys, [&](auto rows, int first) HWY_ATTR {
+  ForBlocks(to - from, [&](auto rows, int block) HWY_ATTR {
+    const int first = from + block;
     DotBlock<decltype(rows)::value, kVectors, kMax>(
         d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
         step.scores + first * kVectors * kLanes<T>, maximum);
   });
 }
 
-// Cap, additive biases and exclusion over the raw scores; the largest per query that is left goes
-// into `maximum`. Excluded scores become -inf by selection, whatever they were.
+// Cap, additive biases and exclusion over the raw scores of keys [from, to); the largest per query
+// that is left goes into `maximum`. Excluded scores become -inf by selection, whatever they were.
 template <int kVectors, bool kBiased, bool kMasked, class T>
-HWY_NOINLINE void ShapeScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int kPanel = kVectors * kLanes<T>;
@@ -51,7 +52,7 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) 
       last = hn::Load(d, step.last + lane);
     }
     V top = hn::Load(d, maximum + lane);
-    for (int j = 0; j < step.keys; ++j) {
+    for (int j = from; j < to; ++j) {
       T* HWY_RESTRICT place = step.scores + j * kPanel + lane;
       V score = hn::Load(d, place);
       if (kBiased) {
@@ -84,11 +85,25 @@ template <int kVectors, class T>
 HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
   const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
   const bool masked = step.first != nullptr || step.select != nullptr;
-  if (!biased && !masked) return Scores<kVectors, true>(step, maximum);
-  Scores<kVectors, false>(step, maximum);
-  if (biased && masked) return ShapeScores<kVectors, true, true>(step, maximum);
-  if (biased) return ShapeScores<kVectors, true, false>(step, maximum);
-  ShapeScores<kVectors, false, true>(step, maximum);
+  if (!biased && !masked) {
+    Scores<kVectors, true>(step, 0, step.keys, maximum);
+  } else if (!biased && step.select == nullptr) {
+    // Only the keys outside [all_first, all_last) are cut by the intervals.
+    Scores<kVectors, false>(step, 0, step.all_first, maximum);
+    Scores<kVectors, true>(step, step.all_first, step.all_last, maximum);
+    Scores<kVectors, false>(step, step.all_last, step.keys, maximum);
+    ShapeScores<kVectors, false, true>(step, 0, step.all_first, maximum);
+    ShapeScores<kVectors, false, true>(step, step.all_last, step.keys, maximum);
+  } else {
+    Scores<kVectors, false>(step, 0, step.keys, maximum);
+    if (biased && masked) {
+      ShapeScores<kVectors, true, true>(step, 0, step.keys, maximum);
+    } else if (biased) {
+      ShapeScores<kVectors, true, false>(step, 0, step.keys, maximum);
+    } else {
+      ShapeScores<kVectors, false, true>(step, 0, step.keys, maximum);
+    }
+  }
 }
 
 // Turns scores into exp(score - maximum) in place, updates sum (and moment); `factor` receives
@@ -237,7 +252,7 @@ HWY_INLINE void TileOf(const TileStep<T>& step) {
   } else {
     Exponentials<kVectors, false>(step, raised, factor);
   }
-  if (step.first != nullptr || step.select != nullptr) {
+  if (step.guarded) {
     AccumulateGuarded<kVectors>(step, factor);
   } else {
     Accumulate<kVectors>(step, 0, step.keys, factor);
@@ -258,40 +273,71 @@ void Transpose(const T* from, int64_t row_stride, int rows, int columns, T facto
   }
 }
 
+// Log-sum-exp and entropy of one vector of queries.
+template <class T, class V>
+HWY_INLINE void Statistics(const PanelFinish<T>& panel, int lane, V sum, V inverse) {
+  const hn::ScalableTag<T> d;
+  const V one = hn::Set(d, T{1});
+  const V nat = hn::Set(d, T{1} / kPerNat<T>);
+  const auto empty = hn::Eq(sum, hn::Zero(d));
+  const auto sound = hn::Eq(sum, sum);  // Log does not keep a NaN on every target
+  V log = hn::Log(d, hn::IfThenElse(hn::And(sound, hn::Gt(sum, hn::Zero(d))), sum, one));
+  log = hn::IfThenElse(sound, log, sum);
+  if (panel.lse != nullptr) {
+    const V maximum = hn::Load(d, panel.maximum + lane);
+    const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+    hn::Store(hn::IfThenElse(empty, none, hn::MulAdd(maximum, nat, log)), d, panel.lse + lane);
+  }
+  if (panel.entropy != nullptr) {
+    const V mean = hn::Mul(hn::Mul(hn::Load(d, panel.moment + lane), nat), inverse);
+    const V entropy = hn::Sub(log, mean);
+    // Rounding may leave a one-key row a hair below 0.
+    const V bounded = hn::IfThenElse(hn::Lt(entropy, hn::Zero(d)), hn::Zero(d), entropy);
+    hn::Store(hn::IfThenZeroElse(empty, bounded), d, panel.entropy + lane);
+  }
+}
+
+// Divides by the sum, turns lanes into rows and stores them.
 template <class T>
-void Finish(const PanelFinish<T>& panel) {
+bool Finish(const PanelFinish<T>& panel) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
+  constexpr int kSide = kSquare<T>;
   const int columns = panel.vectors * kLanes<T>;
-  for (int lane = 0; lane < columns; lane += kLanes<T>) {
+  const int whole = panel.value_width - panel.value_width % kSide;
+  V check = hn::Zero(d);  // NaN once anything stored is not finite
+  for (int lane = 0; lane < columns && lane < panel.queries; lane += kLanes<T>) {
     const V sum = hn::Load(d, panel.sum + lane);
     const auto empty = hn::Eq(sum, hn::Zero(d));
     const V inverse = hn::Div(hn::Set(d, T{1}), sum);
-    for (int e = 0; e < panel.value_width; ++e) {
-      T* place = panel.out + e * columns + lane;
-      hn::Store(hn::IfThenZeroElse(empty, hn::Mul(hn::Load(d, place), inverse)), d, place);
+    const auto normalised = [&](int e) HWY_ATTR {
+      const V value = hn::Mul(hn::Load(d, panel.out + e * columns + lane), inverse);
+      const V kept = hn::IfThenZeroElse(empty, value);
+      check = hn::MulAdd(hn::Zero(d), kept, check);
+      return kept;
+    };
+    const int rows = panel.queries - lane < kLanes<T> ? panel.queries - lane : kLanes<T>;
+    int e = 0;
+    for (; rows == kLanes<T> && e < whole; e += kSide) {
+      V a[kSide];
+#pragma GCC unroll 4
+      for (int i = 0; i < kSide; ++i) a[i] = normalised(e + i);
+      TransposeInBlocks(d, a);
+#pragma GCC unroll 4
+      for (int i = 0; i < kSide; ++i) {
+        StoreBlocks(d, a[i], panel.rows + (lane + i) * panel.row_stride + e,
+                    kSide * panel.row_stride);
+      }
     }
-    if (panel.lse == nullptr && panel.entropy == nullptr) continue;
-    const V one = hn::Set(d, T{1});
-    const V nat = hn::Set(d, T{1} / kPerNat<T>);
-    const auto sound = hn::Eq(sum, sum);  // Log does not keep a NaN on every target
-    V log = hn::Log(d, hn::IfThenElse(hn::And(sound, hn::Gt(sum, hn::Zero(d))), sum, one));
-    log = hn::IfThenElse(sound, log, sum);
-    if (panel.lse != nullptr) {
-      const V maximum = hn::Load(d, panel.maximum + lane);
-      const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
-      hn::Store(hn::IfThenElse(empty, none, hn::MulAdd(maximum, nat, log)), d, panel.lse + lane);
+    const int rest = e;
+    for (; e < panel.value_width; ++e) {
+      hn::Store(normalised(e), d, panel.out + e * columns + lane);
     }
-    if (panel.entropy != nullptr) {
-      const V mean = hn::Mul(hn::Mul(hn::Load(d, panel.moment + lane), nat), inverse);
-      const V entropy = hn::Sub(log, mean);
-      // Rounding may leave a one-key row a hair below 0.
-      const V bounded = hn::IfThenElse(hn::Lt(entropy, hn::Zero(d)), hn::Zero(d), entropy);
-      hn::Store(hn::IfThenZeroElse(empty, bounded), d, panel.entropy + lane);
-    }
+    TransposeSquares(panel.out + rest * columns + lane, columns, panel.value_width - rest, rows,
+                     T{1}, panel.rows + lane * panel.row_stride + rest, panel.row_stride);
+    if (panel.lse != nullptr || panel.entropy != nullptr) Statistics(panel, lane, sum, inverse);
   }
-  TransposeRows(panel.out, columns, panel.value_width, panel.queries, T{1}, panel.rows,
-                panel.row_stride);
+  return hn::AllTrue(d, hn::Eq(check, hn::Zero(d)));
 }
 
 template <int kVectors, class T>

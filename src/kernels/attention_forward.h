@@ -35,7 +35,11 @@ struct TileStep {
   const T* first =
       nullptr;  ///< [panel] with `last`: key x of this step is seen if first <= x < last
   const T* last = nullptr;
-  const T* select = nullptr;  ///< [keys][panel]: seen if not 0
+  int all_first = 0, all_last = 0;  ///< with first, last: keys that they let every query see
+  const T* select = nullptr;        ///< [keys][panel]: seen if not 0
+  /// Values that are not finite reach only the queries that see their keys. Without it a weight
+  /// of 0 spreads them: `finish` then reports rows that are not finite, to be walked again.
+  bool guarded = false;
 
   const T* next_k = nullptr;  ///< rows to fetch into cache meanwhile, as many as `keys`
   const T* next_v = nullptr;
@@ -67,7 +71,8 @@ struct ForwardKernels {
                     int panel);
   /// Scores of the keys, softmax update and weighted values.
   void (*tile)(const TileStep<T>& step);
-  void (*finish)(const PanelFinish<T>& panel);
+  /// Returns false when something stored is not finite.
+  bool (*finish)(const PanelFinish<T>& panel);
   /// sums[key] += sum over the panel of power(score - lse), lse in score units ([panel], +inf for
   /// lanes that take no part). Uses the step's keys, queries and score fields.
   void (*column_sums)(const TileStep<T>& step, const T* lse, double* sums);
