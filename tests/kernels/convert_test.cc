@@ -84,7 +84,7 @@ TEST_P(Convert, NarrowingRoundsToNearestEven) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Convert, testing::ValuesIn(simd_targets()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace volvelle

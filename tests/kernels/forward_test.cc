@@ -200,7 +200,7 @@ TEST_P(OnEveryTarget, FinishReportsWhatIsNotFinite) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, OnEveryTarget, testing::ValuesIn(simd_targets()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace volvelle
