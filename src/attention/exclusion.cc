@@ -18,6 +18,12 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 void exclude_by_index(const ResolvedAttention& problem, std::int64_t b, std::int64_t query,
                       int count, PanelExclusion& panel) {
   const std::int64_t keys = problem.keys;
+  panel.all_first = panel.any_first = 0;
+  panel.all_last = panel.any_last = keys;
+  if (!problem.causal && problem.window <= 0 && problem.window_right <= 0 && problem.chunk <= 0 &&
+      !problem.key_lengths.present) {
+    return;
+  }
   std::int64_t lowest = 0;
   std::int64_t highest = keys;
   if (problem.key_lengths.present) {
@@ -57,8 +63,6 @@ void exclude_by_index(const ResolvedAttention& problem, std::int64_t b, std::int
   }
   panel.any_first = keys;
   panel.any_last = 0;
-  panel.all_first = 0;
-  panel.all_last = keys;
   for (int x = 0; x < count; ++x) {
     if (first[x] >= last[x]) {
       first[x] = 0;

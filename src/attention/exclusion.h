@@ -11,8 +11,8 @@ namespace volvelle {
 /// see. Under these rules every query sees one interval of keys; segments and `keep`, which cut
 /// arbitrary sets, are added tile by tile (tile_map.h).
 struct PanelExclusion {
-  std::int64_t first[kernels::kMaxPanel];    ///< query x sees keys [first, last) of [0, S)
-  std::int64_t last[kernels::kMaxPanel];     ///< 0, 0 where it sees none, and beyond the last query
+  std::int64_t first[kernels::kMaxPanel];    ///< query x sees keys [first, last); 0, 0 where none;
+  std::int64_t last[kernels::kMaxPanel];     ///< unset where every query sees every key
   std::int64_t any_first = 0, any_last = 0;  ///< hull of all intervals; equal: nothing is seen
   std::int64_t all_first = 0, all_last = 0;  ///< keys that every query sees
 

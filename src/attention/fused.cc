@@ -40,6 +40,7 @@ bool finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, Pane
   const bool direct = output.dtype == dtype_of<T> && output.stride[3] == 1;
   const std::int64_t offset = output.offset(b, h, query, 0);
 
+  walk.complete(slot);
   kernels::PanelFinish<T> finish;
   finish.out = walk.out(slot);
   finish.maximum = walk.maximum(slot);
@@ -116,11 +117,16 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
       const bool masked = step.first != nullptr || step.select != nullptr;
       excluding = excluding || masked;
       step.guarded = guarded && masked;
-      if (slot == 0 && from + 2 * kTile <= problem.keys && call.source.in_place()) {
+      if (slot == 0 && call.fetch_ahead && from + 2 * kTile <= problem.keys) {
         step.next_k = tile.k + kTile * tile.k_stride;
         step.next_v = tile.v + kTile * tile.v_stride;
       }
-      call.kernels.tile(step);
+      kernels::TileStep<T> parts[3];
+      const int count = walk.split(slot, step, parts);
+      for (int part = 0; part < count; ++part) {
+        walk.start(slot, parts[part]);
+        call.kernels.tile(parts[part]);
+      }
     }
   }
   return excluding;
@@ -130,10 +136,10 @@ template <class T>
 void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::int64_t task,
                   T* lse_rows) {
   const ResolvedAttention& problem = call.problem;
-  const std::int64_t planes = problem.batch * problem.heads;
-  // Heads side by side, late queries first: under causality they have the most keys.
-  const std::int64_t plane = task % planes;
-  const std::int64_t block = call.tasks_per_head - 1 - task / planes;
+  // Head by head, so that its keys stay in cache from task to task; late queries first, because
+  // under causality they have the most keys and the last tasks should be short.
+  const std::int64_t plane = task / call.tasks_per_head;
+  const std::int64_t block = call.tasks_per_head - 1 - task % call.tasks_per_head;
   const std::int64_t b = plane / problem.heads;
   const std::int64_t h = plane % problem.heads;
   PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());

@@ -14,7 +14,9 @@ constexpr int kTile = kernels::kTileKeys;
 // few enough that their queries and outputs stay in the second-level cache.
 constexpr int kLongTask = 256;
 constexpr int kShortTask = 64;
-constexpr std::int64_t kLongQueries = 768;
+constexpr std::int64_t kLongQueries = 512;
+// One head's keys and values below this stay in the second-level cache by themselves.
+constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 
 // Hands out pieces of one block of memory, each at a 64-byte boundary; with no block it measures.
@@ -61,6 +63,10 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
   panels_per_task =
       static_cast<int>(std::min<std::int64_t>(panels, std::max<std::int64_t>(all, 1)));
   tasks_per_head = (all + panels_per_task - 1) / panels_per_task;
+  fetch_ahead =
+      source.in_place() && panels_per_task > 1 &&
+      problem.keys * (problem.width + problem.value_width) * static_cast<std::int64_t>(sizeof(T)) >
+          kNearCache;
   walk_bytes = PanelWalk<T>::bytes(*this, panels_per_task);
 }
 
@@ -76,6 +82,7 @@ std::size_t PanelWalk<T>::carve(void* base, int panels, bool moment) {
   exclusion_ = carver.take<PanelExclusion>(panels);
   query_ = carver.take<std::int64_t>(panels);
   count_ = carver.take<int>(panels);
+  started_ = carver.take<int>(panels);
   queries_ = carver.take<T>(panels * width * problem.width);
   out_ = carver.take<T>(panels * width * problem.value_width);
   maximum_ = carver.take<T>(panels * width);
@@ -142,7 +149,7 @@ void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t q
   std::fill_n(this->maximum(slot), panel, maximum);
   std::fill_n(this->sum(slot), panel, sum);
   if (moment_ != nullptr) std::fill_n(moment(slot), panel, T{0});
-  std::fill_n(out(slot), panel * problem.value_width, T{0});
+  started_[slot] = 0;
 }
 
 template <class T>
@@ -202,7 +209,7 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.keys = keys;
   step.width = static_cast<int>(problem.width);
   step.value_width = static_cast<int>(problem.value_width);
-  step.vectors = call_.vectors;
+  step.vectors = step.across = call_.vectors;
   step.queries = queries_ + static_cast<std::int64_t>(slot) * panel * problem.width;
   step.scores = scores_;
   step.out = out(slot);
@@ -213,6 +220,8 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.diagonal = nullptr;
   step.bias = nullptr;
   step.first = step.last = step.select = nullptr;
+  step.key_base = 0;
+  step.fresh = false;
   step.next_k = step.next_v = nullptr;
   step.guarded = false;
 
@@ -249,6 +258,98 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
     step.select = select_;
   }
   return true;
+}
+
+template <class T>
+kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step, int from, int to,
+                                        int vector, int vectors) const {
+  const int panel = call_.panel;
+  const int lane = vector * call_.kernels.lanes;
+  kernels::TileStep<T> part = step;
+  part.k += from * step.k_stride;
+  part.v += from * step.v_stride;
+  part.keys = to - from;
+  part.vectors = vectors;
+  part.queries += lane;
+  part.scores += lane;
+  part.out += lane;
+  part.maximum += lane;
+  part.sum += lane;
+  if (step.moment != nullptr) part.moment += lane;
+  if (step.diagonal != nullptr) part.diagonal += lane - from;
+  if (step.bias != nullptr) part.bias += from * panel + lane;
+  part.first += lane;
+  part.last += lane;
+  part.key_base = from;
+  part.all_first = std::clamp(step.all_first - from, 0, part.keys);
+  part.all_last = std::clamp(step.all_last - from, part.all_first, part.keys);
+  if (step.select != nullptr) part.select += from * panel + lane;
+  if (from > 0) part.next_k = part.next_v = nullptr;
+  return part;
+}
+
+template <class T>
+int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]) {
+  // Fewer keys than this are cheaper computed and thrown away than walked apart.
+  constexpr int kWorthwhile = 8;
+  parts[0] = step;
+  const int lanes = call_.kernels.lanes;
+  const int count = count_[slot];
+  if (step.first == nullptr || step.vectors == 1 || count <= lanes) return 1;
+  int low[2] = {step.keys, step.keys};
+  int high[2] = {0, 0};
+  for (int x = 0; x < count; ++x) {
+    const int first = static_cast<int>(first_[x]);
+    const int last = static_cast<int>(last_[x]);
+    if (first >= last) continue;
+    const int vector = x / lanes;
+    low[vector] = std::min(low[vector], first);
+    high[vector] = std::max(high[vector], last);
+  }
+  int parts_count = 0;
+  const auto add = [&](int from, int to, int vector, int vectors) {
+    if (from < to) parts[parts_count++] = part(step, from, to, vector, vectors);
+  };
+  const int from = std::max(low[0], low[1]);
+  const int to = std::min(high[0], high[1]);
+  if (from >= to) {  // no key in common; the earlier vector's keys come first, if it has any
+    const int earlier = low[0] <= low[1] ? 0 : 1;
+    add(low[earlier], high[earlier], earlier, 1);
+    add(low[1 - earlier], high[1 - earlier], 1 - earlier, 1);
+    return parts_count;
+  }
+  const int begin = std::min(low[0], low[1]);
+  const int end = std::max(high[0], high[1]);
+  if ((from - begin) + (end - to) < kWorthwhile) return 1;
+  add(begin, from, low[0] < low[1] ? 0 : 1, 1);
+  add(from, to, 0, 2);
+  add(to, end, high[0] > high[1] ? 0 : 1, 1);
+  return parts_count;
+}
+
+template <class T>
+void PanelWalk<T>::clear_vector(int slot, int vector) {
+  T* place = out(slot) + vector * call_.kernels.lanes;
+  for (std::int64_t e = 0; e < call_.problem.value_width; ++e, place += call_.panel) {
+    std::fill_n(place, call_.kernels.lanes, T{0});
+  }
+}
+
+template <class T>
+void PanelWalk<T>::start(int slot, kernels::TileStep<T>& step) {
+  const int vector = static_cast<int>(step.out - out(slot)) / call_.kernels.lanes;
+  const int mine = (step.vectors == 2 ? 3 : 1) << vector;
+  const int before = started_[slot] & mine;
+  step.fresh = before == 0;
+  if (!step.fresh && before != mine) clear_vector(slot, before == 1 ? 1 : 0);
+  started_[slot] |= mine;
+}
+
+template <class T>
+void PanelWalk<T>::complete(int slot) {
+  for (int vector = 0; vector < call_.vectors; ++vector) {
+    if ((started_[slot] >> vector & 1) == 0) clear_vector(slot, vector);
+  }
 }
 
 template struct FusedCall<float>;

@@ -32,6 +32,7 @@ struct FusedCall {
   TileMap map;
   OffsetBias<T> offset_bias;
   StridedTiles<T> source;
+  bool fetch_ahead;        ///< the keys outgrow the near caches: ask for the next tile early
   std::size_t walk_bytes;  ///< what a thread's PanelWalk needs
 };
 
@@ -55,6 +56,15 @@ class PanelWalk {
   bool prepare(int slot, const KeyValueTile<T>& tile, std::int64_t from, std::int64_t to,
                kernels::TileStep<T>& step, int& shift);
 
+  /// Cuts a prepared step where one of the panel's two vectors sees none of the keys: `parts`
+  /// receives one to three steps, in the order of their keys, that leave the rest out.
+  int split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]);
+
+  /// Marks the vectors of the step as written, and sees to it that those read were.
+  void start(int slot, kernels::TileStep<T>& step);
+  /// Zeroes the outputs that no step wrote.
+  void complete(int slot);
+
   T* scratch() { return scratch_; }
   T* rows() { return rows_; }
   T* maximum(int slot) { return maximum_ + slot * call_.panel; }
@@ -68,6 +78,9 @@ class PanelWalk {
  private:
   explicit PanelWalk(const FusedCall<T>& call) : call_(call) {}
   std::size_t carve(void* base, int panels, bool moment);
+  void clear_vector(int slot, int vector);
+  kernels::TileStep<T> part(const kernels::TileStep<T>& step, int from, int to, int vector,
+                            int vectors) const;
   void add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys);
 
   const FusedCall<T>& call_;
@@ -75,6 +88,7 @@ class PanelWalk {
   PanelExclusion* exclusion_;
   std::int64_t* query_;
   int* count_;
+  int* started_;  // bit v: vector v of the panel's output holds something
   T *queries_, *out_, *maximum_, *sum_, *moment_;
   T *scores_, *bias_, *select_, *first_, *last_, *diagonal_, *scratch_, *rows_, *statistic_;
 };

@@ -23,24 +23,24 @@ template <class T>
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
 
 // Raw scores of keys [from, to); kMax: their largest per query goes into `maximum`.
-template <int kVectors, bool kMax, class T>
+template <int kVectors, int kAcross, bool kMax, class T>
 HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
   ForBlocks(to - from, [&](auto rows, int block) HWY_ATTR {
     const int first = from + block;
-    DotBlock<decltype(rows)::value, kVectors, kMax>(
+    DotBlock<decltype(rows)::value, kVectors, kAcross, kMax>(
         d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
-        step.scores + first * kVectors * kLanes<T>, maximum);
+        step.scores + first * kAcross * kLanes<T>, maximum);
   });
 }
 
 // Cap, additive biases and exclusion over the raw scores of keys [from, to); the largest per query
 // that is left goes into `maximum`. Excluded scores become -inf by selection, whatever they were.
-template <int kVectors, bool kBiased, bool kMasked, class T>
+template <int kVectors, int kAcross, bool kBiased, bool kMasked, class T>
 HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int kPanel = kVectors * kLanes<T>;
+  constexpr int kPanel = kAcross * kLanes<T>;
   const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
   const V cap = hn::Set(d, step.cap);
   for (int v = 0; v < kVectors; ++v) {
@@ -65,7 +65,7 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_
       }
       if (kMasked) {
         if (step.first != nullptr) {
-          const V key = hn::Set(d, static_cast<T>(j));
+          const V key = hn::Set(d, static_cast<T>(j + step.key_base));
           score = hn::IfThenElse(hn::And(hn::Ge(key, first), hn::Lt(key, last)), score, none);
         }
         if (step.select != nullptr) {
@@ -81,39 +81,39 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_
 }
 
 // The final scores of the step, in place, and the running maximum raised to theirs.
-template <int kVectors, class T>
+template <int kVectors, int kAcross, class T>
 HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
   const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
   const bool masked = step.first != nullptr || step.select != nullptr;
   if (!biased && !masked) {
-    Scores<kVectors, true>(step, 0, step.keys, maximum);
-  } else if (!biased && step.select == nullptr) {
+    Scores<kVectors, kAcross, true>(step, 0, step.keys, maximum);
+  } else if (!biased && step.select == nullptr && step.all_last - step.all_first >= kBlockRows) {
     // Only the keys outside [all_first, all_last) are cut by the intervals.
-    Scores<kVectors, false>(step, 0, step.all_first, maximum);
-    Scores<kVectors, true>(step, step.all_first, step.all_last, maximum);
-    Scores<kVectors, false>(step, step.all_last, step.keys, maximum);
-    ShapeScores<kVectors, false, true>(step, 0, step.all_first, maximum);
-    ShapeScores<kVectors, false, true>(step, step.all_last, step.keys, maximum);
+    Scores<kVectors, kAcross, false>(step, 0, step.all_first, maximum);
+    Scores<kVectors, kAcross, true>(step, step.all_first, step.all_last, maximum);
+    Scores<kVectors, kAcross, false>(step, step.all_last, step.keys, maximum);
+    ShapeScores<kVectors, kAcross, false, true>(step, 0, step.all_first, maximum);
+    ShapeScores<kVectors, kAcross, false, true>(step, step.all_last, step.keys, maximum);
   } else {
-    Scores<kVectors, false>(step, 0, step.keys, maximum);
+    Scores<kVectors, kAcross, false>(step, 0, step.keys, maximum);
     if (biased && masked) {
-      ShapeScores<kVectors, true, true>(step, 0, step.keys, maximum);
+      ShapeScores<kVectors, kAcross, true, true>(step, 0, step.keys, maximum);
     } else if (biased) {
-      ShapeScores<kVectors, true, false>(step, 0, step.keys, maximum);
+      ShapeScores<kVectors, kAcross, true, false>(step, 0, step.keys, maximum);
     } else {
-      ShapeScores<kVectors, false, true>(step, 0, step.keys, maximum);
+      ShapeScores<kVectors, kAcross, false, true>(step, 0, step.keys, maximum);
     }
   }
 }
 
 // Turns scores into exp(score - maximum) in place, updates sum (and moment); `factor` receives
 // what everything summed so far has to be multiplied with.
-template <int kVectors, bool kMoment, class T>
+template <int kVectors, int kAcross, bool kMoment, class T>
 HWY_NOINLINE void Exponentials(const TileStep<T>& step, const T* HWY_RESTRICT raised,
                                T* HWY_RESTRICT factor) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int kPanel = kVectors * kLanes<T>;
+  constexpr int kPanel = kAcross * kLanes<T>;
   const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
   const V lowest = hn::Set(d, std::numeric_limits<T>::lowest() / 4);
   V base[kVectors], sum[kVectors], moment[kVectors];
@@ -181,16 +181,16 @@ HWY_INLINE bool AllFinite(const T* HWY_RESTRICT row, int64_t stride, int rows, i
 
 // Adds one key's value only to the queries that see it: the way of a value that is not finite,
 // where a weight of 0 would spread it.
-template <int kVectors, class T>
+template <int kVectors, int kAcross, class T>
 HWY_NOINLINE void AddSeenValue(const TileStep<T>& step, int key) {
   const hn::ScalableTag<T> d;
-  constexpr int kPanel = kVectors * kLanes<T>;
+  constexpr int kPanel = kAcross * kLanes<T>;
   for (int v = 0; v < kVectors; ++v) {
     const int lane = v * kLanes<T>;
     const auto weight = hn::Load(d, step.scores + key * kPanel + lane);
     auto seen = hn::Eq(hn::Zero(d), hn::Zero(d));
     if (step.first != nullptr) {
-      const auto x = hn::Set(d, static_cast<T>(key));
+      const auto x = hn::Set(d, static_cast<T>(key + step.key_base));
       seen = hn::And(hn::Ge(x, hn::Load(d, step.first + lane)),
                      hn::Lt(x, hn::Load(d, step.last + lane)));
     }
@@ -206,62 +206,76 @@ HWY_NOINLINE void AddSeenValue(const TileStep<T>& step, int key) {
   }
 }
 
-template <int kVectors, class T>
-HWY_INLINE void Accumulate(const TileStep<T>& step, int first_key, int keys, const T* factor) {
+template <int kVectors, int kAcross, class T>
+HWY_INLINE void Accumulate(const TileStep<T>& step, int first_key, int keys, const T* factor,
+                           bool fresh) {
   const hn::ScalableTag<T> d;
-  constexpr int kPanel = kVectors * kLanes<T>;
+  constexpr int kPanel = kAcross * kLanes<T>;
+  const T* left = step.v + first_key * step.v_stride;
+  const T* right = step.scores + first_key * kPanel;
   ForBlocks(step.value_width, [&](auto rows, int first) HWY_ATTR {
-    AccumulateBlock<decltype(rows)::value, kVectors>(
-        d, step.v + first_key * step.v_stride + first, step.v_stride,
-        step.scores + first_key * kPanel, keys, step.out + first * kPanel, factor);
+    constexpr int kRows = decltype(rows)::value;
+    T* out = step.out + first * kPanel;
+    if (fresh) {
+      AccumulateBlock<kRows, kVectors, kAcross, true>(d, left + first, step.v_stride, right, keys,
+                                                      out, factor);
+    } else {
+      AccumulateBlock<kRows, kVectors, kAcross, false>(d, left + first, step.v_stride, right, keys,
+                                                       out, factor);
+    }
   });
 }
 
 // Weighted values where some keys are excluded for some queries. Finite rows may go through the
 // fast product, for 0 * finite = 0; a row that is not finite is added only where it is seen.
-template <int kVectors, class T>
+template <int kVectors, int kAcross, class T>
 HWY_NOINLINE void AccumulateGuarded(const TileStep<T>& step, const T* factor) {
   if (HWY_LIKELY(AllFinite(step.v, step.v_stride, step.keys, step.value_width))) {
-    return Accumulate<kVectors>(step, 0, step.keys, factor);
+    return Accumulate<kVectors, kAcross>(step, 0, step.keys, factor, step.fresh);
   }
   const hn::ScalableTag<T> d;
   HWY_ALIGN T ones[kVectors * kLanes<T>];
   for (int v = 0; v < kVectors; ++v) hn::Store(hn::Set(d, T{1}), d, ones + v * kLanes<T>);
-  Accumulate<kVectors>(step, 0, 0, factor);  // no keys: only multiplies by the factor
+  Accumulate<kVectors, kAcross>(step, 0, 0, factor, step.fresh);  // no keys: only the factor
   for (int j = 0; j < step.keys; ++j) {
     if (AllFinite(step.v + j * step.v_stride, step.v_stride, 1, step.value_width)) {
-      Accumulate<kVectors>(step, j, 1, ones);
+      Accumulate<kVectors, kAcross>(step, j, 1, ones, false);
     } else {
-      AddSeenValue<kVectors>(step, j);
+      AddSeenValue<kVectors, kAcross>(step, j);
     }
   }
 }
 
-template <int kVectors, class T>
+template <int kVectors, int kAcross, class T>
 HWY_INLINE void TileOf(const TileStep<T>& step) {
   const hn::ScalableTag<T> d;
-  constexpr int kPanel = kVectors * kLanes<T>;
-  HWY_ALIGN T raised[kPanel];
-  HWY_ALIGN T factor[kPanel];
+  HWY_ALIGN T raised[kVectors * kLanes<T>];
+  HWY_ALIGN T factor[kVectors * kLanes<T>];
   for (int v = 0; v < kVectors; ++v) {
     hn::Store(hn::Load(d, step.maximum + v * kLanes<T>), d, raised + v * kLanes<T>);
   }
-  FinalScores<kVectors>(step, raised);
+  FinalScores<kVectors, kAcross>(step, raised);
   if (step.moment != nullptr) {
-    Exponentials<kVectors, true>(step, raised, factor);
+    Exponentials<kVectors, kAcross, true>(step, raised, factor);
   } else {
-    Exponentials<kVectors, false>(step, raised, factor);
+    Exponentials<kVectors, kAcross, false>(step, raised, factor);
   }
   if (step.guarded) {
-    AccumulateGuarded<kVectors>(step, factor);
+    AccumulateGuarded<kVectors, kAcross>(step, factor);
   } else {
-    Accumulate<kVectors>(step, 0, step.keys, factor);
+    Accumulate<kVectors, kAcross>(step, 0, step.keys, factor, step.fresh);
   }
 }
 
 template <class T>
 void Tile(const TileStep<T>& step) {
-  step.vectors == 2 ? TileOf<2>(step) : TileOf<1>(step);
+  if (step.vectors == 2) {
+    TileOf<2, 2>(step);
+  } else if (step.across == 2) {
+    TileOf<1, 2>(step);
+  } else {
+    TileOf<1, 1>(step);
+  }
 }
 
 template <class T>
@@ -340,14 +354,14 @@ bool Finish(const PanelFinish<T>& panel) {
   return hn::AllTrue(d, hn::Eq(check, hn::Zero(d)));
 }
 
-template <int kVectors, class T>
+template <int kVectors, int kAcross, class T>
 HWY_INLINE void ColumnSumsOf(const TileStep<T>& step, const T* lse, double* sums) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int kPanel = kVectors * kLanes<T>;
-  HWY_ALIGN T unused[kPanel];
+  constexpr int kPanel = kAcross * kLanes<T>;
+  HWY_ALIGN T unused[kVectors * kLanes<T>];
   for (int v = 0; v < kVectors; ++v) hn::Store(hn::Zero(d), d, unused + v * kLanes<T>);
-  FinalScores<kVectors>(step, unused);
+  FinalScores<kVectors, kAcross>(step, unused);
   const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
   for (int j = 0; j < step.keys; ++j) {
     V total = hn::Zero(d);
@@ -362,7 +376,13 @@ HWY_INLINE void ColumnSumsOf(const TileStep<T>& step, const T* lse, double* sums
 
 template <class T>
 void ColumnSums(const TileStep<T>& step, const T* lse, double* sums) {
-  step.vectors == 2 ? ColumnSumsOf<2>(step, lse, sums) : ColumnSumsOf<1>(step, lse, sums);
+  if (step.vectors == 2) {
+    ColumnSumsOf<2, 2>(step, lse, sums);
+  } else if (step.across == 2) {
+    ColumnSumsOf<1, 2>(step, lse, sums);
+  } else {
+    ColumnSumsOf<1, 1>(step, lse, sums);
+  }
 }
 
 template <class T>

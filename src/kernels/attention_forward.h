@@ -9,8 +9,9 @@ inline constexpr int kTileKeys = 128;
 /// Upper bound of the queries in a panel on any instruction set.
 inline constexpr int kMaxPanel = 64;
 
-/// One panel of queries against some keys of one tile. Lanes are queries: row x of a [..][panel]
-/// array holds one number per query. T is float or double; all arrays are 64-byte aligned unless
+/// One panel of queries, or one vector of it, against some keys of one tile. Lanes are queries: row
+/// x of a [..][panel] array holds one number per query; for the second vector alone the pointers
+/// start at its lanes. T is float or double; all arrays are 64-byte aligned unless
 /// noted. Scores are kept in units of 1 / per_nat (base 2 for float).
 template <class T>
 struct TileStep {
@@ -20,11 +21,13 @@ struct TileStep {
   std::int64_t v_stride = 0;
   int keys = 0;  ///< 1..kTileKeys
   int width = 0, value_width = 0;
-  int vectors = 2;  ///< 1 or 2: panel = vectors * vector lanes
+  int vectors = 2;  ///< 1 or 2: so many vectors of queries take part
+  int across = 2;   ///< 1 or 2: panel = across * vector lanes
 
   const T* queries = nullptr;  ///< [width][panel], multiplied by scale * per_nat (or scale / cap)
   T* scores = nullptr;         ///< [kTileKeys][panel] scratch
   T* out = nullptr;            ///< [value_width][panel], running
+  bool fresh = false;          ///< nothing was added to `out` yet: it is not read
   T* maximum = nullptr;        ///< [panel], running
   T* sum = nullptr;            ///< [panel], running
   T* moment = nullptr;         ///< [panel], running sum of p * (score - maximum); null: not wanted
@@ -35,6 +38,7 @@ struct TileStep {
   const T* first =
       nullptr;  ///< [panel] with `last`: key x of this step is seen if first <= x < last
   const T* last = nullptr;
+  int key_base = 0;                 ///< added to x before it is compared
   int all_first = 0, all_last = 0;  ///< with first, last: keys that they let every query see
   const T* select = nullptr;        ///< [keys][panel]: seen if not 0
   /// Values that are not finite reach only the queries that see their keys. Without it a weight

@@ -26,15 +26,17 @@ inline constexpr int kBlockRows = 13;
 inline constexpr int kBlockRows = 6;
 #endif
 
-// out[r][c] = sum over d of left[r * stride + d] * right[d * columns + c], for kRows rows.
+// kVectors vectors of columns are computed, out of arrays whose rows hold kAcross.
+//
+// out[r][c] = sum over d of left[r * stride + d] * right[d][c], for kRows rows.
 // kMax: also takes the largest value of each column into `maximum`.
-template <int kRows, int kVectors, bool kMax, class D, class T = hn::TFromD<D>>
+template <int kRows, int kVectors, int kAcross, bool kMax, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
                            const T* HWY_RESTRICT right, int width, T* HWY_RESTRICT out,
                            T* HWY_RESTRICT maximum) {
   using V = hn::Vec<D>;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  constexpr int kColumns = kLanes * kVectors;
+  constexpr int kColumns = kLanes * kAcross;
   V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -61,31 +63,39 @@ HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
   }
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
-    V top = sum[0][v];
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      hn::Store(sum[r][v], d, out + r * kColumns + v * kLanes);
-      if (kMax && r > 0) top = hn::Max(top, sum[r][v]);
+    for (int r = 0; r < kRows; ++r) hn::Store(sum[r][v], d, out + r * kColumns + v * kLanes);
+    if (!kMax) continue;
+    // By halving, for a chain of 13 would take longer than the products it delays.
+#pragma GCC unroll 4
+    for (int level = 0; level < 4; ++level) {
+      const int half = 8 >> level;
+#pragma GCC unroll 8
+      for (int r = 0; r < 8; ++r) {
+        if (r < half && r + half < kRows) sum[r][v] = hn::Max(sum[r][v], sum[r + half][v]);
+      }
     }
-    if (kMax) hn::Store(hn::Max(top, hn::Load(d, maximum + v * kLanes)), d, maximum + v * kLanes);
+    hn::Store(hn::Max(sum[0][v], hn::Load(d, maximum + v * kLanes)), d, maximum + v * kLanes);
   }
 }
 
-// out[r][c] = factor[c] * out[r][c] + sum over j of left[j * stride + r] * right[j * columns + c].
-template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+// out[r][c] = factor[c] * out[r][c] + sum over j of left[j * stride + r] * right[j][c]; kFresh:
+// what was in `out` counts as 0 and is not read.
+template <int kRows, int kVectors, int kAcross, bool kFresh, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void AccumulateBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
                                   const T* HWY_RESTRICT right, int count, T* HWY_RESTRICT out,
                                   const T* HWY_RESTRICT factor) {
   using V = hn::Vec<D>;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  constexpr int kColumns = kLanes * kVectors;
+  constexpr int kColumns = kLanes * kAcross;
   V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      sum[r][v] =
-          hn::Mul(hn::Load(d, factor + v * kLanes), hn::Load(d, out + r * kColumns + v * kLanes));
+      sum[r][v] = kFresh ? hn::Zero(d)
+                         : hn::Mul(hn::Load(d, factor + v * kLanes),
+                                   hn::Load(d, out + r * kColumns + v * kLanes));
     }
   }
   for (int j = 0; j < count; ++j) {

@@ -55,7 +55,7 @@ void check_exponentials(double bound) {
     step.k_stride = step.v_stride = 1;
     step.keys = 2;
     step.width = step.value_width = 1;
-    step.vectors = 1;
+    step.vectors = step.across = 1;
     step.queries = queries.data;
     step.scores = scores.data;
     step.out = out.data;
@@ -95,7 +95,7 @@ TEST_P(OnEveryTarget, NanStaysAndMinusInfinityIsNothing) {
   step.k_stride = step.v_stride = 1;
   step.keys = 2;
   step.width = step.value_width = 1;
-  step.vectors = 1;
+  step.vectors = step.across = 1;
   step.queries = queries.data;
   step.scores = scores.data;
   step.out = out.data;
