@@ -17,7 +17,7 @@ using namespace volvelle::testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class ArrayFiles : public ScratchFolder {
+class ArrayFiles : public FolderTest {
  protected:
   NamedArrays two_arrays() const {
     return {{"output", parse_inline("1.5 2; 3 4")}, {"lse", parse_inline("-inf 0.5")}};

@@ -74,14 +74,14 @@ class StringSink final : public ByteSink {
 };
 
 /// A folder of its own for each test, removed afterwards.
-class ScratchFolder : public ::testing::Test {
+class FolderTest : public ::testing::Test {
  protected:
-  ScratchFolder() {
+  FolderTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "volvelle-io-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) std::abort();
     folder_ = pattern;
   }
-  ~ScratchFolder() override { std::filesystem::remove_all(folder_); }
+  ~FolderTest() override { std::filesystem::remove_all(folder_); }
 
   std::string in_folder(const std::string& name) const { return folder_ + "/" + name; }
   std::vector<std::string> files() const {
