@@ -37,6 +37,15 @@ class Carver {
   std::size_t used_ = 0;
 };
 
+// A finite bias stays finite: masks are made of the lowest float, and only -inf takes a key out.
+template <class T>
+T in_unit(T bias, T unit) {
+  constexpr T kMost = std::numeric_limits<T>::max();
+  const T scaled = bias * unit;
+  const T held = scaled < -kMost ? -kMost : (scaled > kMost ? kMost : scaled);
+  return bias < -kMost || bias > kMost ? bias : held;
+}
+
 }  // namespace
 
 template <class T>
@@ -160,7 +169,8 @@ void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t fr
   const std::int64_t start = bias.offset(b_, h_, query, from);
   if (bias.dtype == dtype_of<T> && bias.stride[3] == 1 && bias.stride[2] != 0) {
     call_.kernels.transpose(static_cast<const T*>(bias.data) + start, bias.stride[2], count, keys,
-                            unit, bias_, panel);
+                            T{1}, bias_, panel);
+    for (int n = 0; n < keys * panel; ++n) bias_[n] = in_unit(bias_[n], unit);
     return;
   }
   visit_dtype(bias.dtype, [&](auto zero) {
@@ -177,10 +187,10 @@ void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t fr
       const Element* column = place + j * bias.stride[3];
       T* row = bias_ + j * panel;
       if (bias.stride[2] == 0) {
-        std::fill_n(row, panel, unit * read(*column));
+        std::fill_n(row, panel, in_unit(read(*column), unit));
         continue;
       }
-      for (int i = 0; i < count; ++i) row[i] = unit * read(column[i * bias.stride[2]]);
+      for (int i = 0; i < count; ++i) row[i] = in_unit(read(column[i * bias.stride[2]]), unit);
       for (int i = count; i < panel; ++i) row[i] = 0;
     }
   });

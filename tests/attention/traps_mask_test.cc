@@ -54,6 +54,35 @@ TEST(MaskTraps, WindowAndPaddingTogether) {
   }
 }
 
+// pytorch/pytorch#109517: a whole row at the lowest float is arithmetic, not a mask.
+TEST(MaskTraps, LowestFiniteBiasIsArithmetic) {
+  const float q[1] = {1};
+  const float k[3] = {0.3F, 0.1F, 0.2F};
+  const float v[3] = {1, 2, 6};
+  const float lowest = std::numeric_limits<float>::lowest();
+  const float bias[3] = {lowest, lowest, lowest};
+  AttentionProblem p{.q = View(q, {1, 1}), .k = View(k, {3, 1}), .v = View(v, {3, 1})};
+  p.bias = View(bias, {1, 3});
+  for (const Route& route : routes()) {
+    EXPECT_NEAR(output_of(p, route)[0], 3.0, 1e-5)
+        << route.name;  // in float32 all scores are equal
+  }
+  const bool keep[3] = {false, false, false};
+  p.bias = {};
+  p.keep = View(keep, {1, 3});
+  for (const Route& route : routes()) EXPECT_EQ(output_of(p, route)[0], 0.0) << route.name;
+  // A row masked in part: what is masked takes nothing, whatever type the mask has.
+  p.keep = {};
+  for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+    const double low = dtype == DType::float16    ? -65504
+                       : dtype == DType::bfloat16 ? -3.38e38
+                                                  : lowest;
+    const Tensor mask = listed(dtype, {1, 3}, {low, 0, low});
+    p.bias = mask.view();
+    for (const Route& route : routes()) EXPECT_EQ(output_of(p, route)[0], 2.0) << route.name;
+  }
+}
+
 // huggingface/transformers#17306: two saturated masks in half precision. Here they are sets.
 TEST(MaskTraps, MasksCombineAsSets) {
   Recipe recipe;
