@@ -51,8 +51,8 @@ void Gatherer::read_arrays_given() {
     } else if (options_.layout == "bt3hd") {
       pool_.read_single("qkv", path);
     } else {
-      throw UsageError(path +
-                       " is no .npz, .safetensors or .json, which could hold q, k and v; "
+      throw UsageError("'" + path +
+                       "' is no .npz, .safetensors or .json, which could hold q, k and v; "
                        "files of one array each go to --q, --k and --v, one array with all three "
                        "needs --layout bt3hd");
     }

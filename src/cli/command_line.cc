@@ -175,7 +175,7 @@ bool CommandLine::parse(const Invocation& call) {
     if (extra == "--") continue;
     const std::string name = extra.substr(0, extra.find('='));
     if (name.size() > 1 && name[0] == '-') {
-      throw UsageError("unknown option " + name + suggestion(name, state_->names));
+      throw UsageError("unknown option '" + name + "'" + suggestion(name, state_->names));
     }
     throw UsageError("'" + extra + "' is one argument too many");
   }

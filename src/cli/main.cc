@@ -20,8 +20,8 @@ const Verb& verb_named(const std::string& name) {
     names.push_back(verb.name);
   }
   for (const char* option : {"--help", "--version"}) names.push_back(option);
-  const char* what = name.starts_with("-") ? "unknown option " : "unknown verb ";
-  throw UsageError(what + name + suggestion(name, names));
+  const char* what = name.starts_with("-") ? "unknown option '" : "unknown verb '";
+  throw UsageError(what + name + "'" + suggestion(name, names));
 }
 
 int run(std::vector<std::string> arguments) {
