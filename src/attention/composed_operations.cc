@@ -11,10 +11,18 @@
 namespace volvelle {
 namespace {
 
+// A finite bias of double stays finite in float: only -inf takes a key out.
+float narrowed(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost));
+}
+
 template <class Real, class T>
 Real widened(T value) {
   if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
     return static_cast<Real>(to_float(value));
+  } else if constexpr (std::is_same_v<T, double> && std::is_same_v<Real, float>) {
+    return narrowed(value);
   } else {
     return static_cast<Real>(value);
   }

@@ -37,13 +37,15 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-// A finite bias stays finite: masks are made of the lowest float, and only -inf takes a key out.
-template <class T>
-T in_unit(T bias, T unit) {
-  constexpr T kMost = std::numeric_limits<T>::max();
-  const T scaled = bias * unit;
-  const T held = scaled < -kMost ? -kMost : (scaled > kMost ? kMost : scaled);
-  return bias < -kMost || bias > kMost ? bias : held;
+// A finite bias stays finite, in another unit and in a narrower type: masks are made of the lowest
+// float, and only -inf takes a key out.
+template <class T, class Wide>
+T in_unit(Wide bias, T unit) {
+  constexpr Wide kMost = std::numeric_limits<T>::max();
+  const Wide scaled = bias * static_cast<Wide>(unit);
+  const Wide held = scaled < -kMost ? -kMost : (scaled > kMost ? kMost : scaled);
+  constexpr Wide kFinite = std::numeric_limits<Wide>::max();
+  return static_cast<T>(bias < -kFinite || bias > kFinite ? bias : held);
 }
 
 }  // namespace
@@ -179,6 +181,8 @@ void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t fr
     const auto read = [](Element value) {
       if constexpr (std::is_same_v<Element, Float16> || std::is_same_v<Element, BFloat16>) {
         return static_cast<T>(to_float(value));
+      } else if constexpr (std::is_same_v<Element, double>) {
+        return value;
       } else {
         return static_cast<T>(value);
       }

@@ -71,6 +71,13 @@ TEST(MaskTraps, LowestFiniteBiasIsArithmetic) {
   p.bias = {};
   p.keep = View(keep, {1, 3});
   for (const Route& route : routes()) EXPECT_EQ(output_of(p, route)[0], 0.0) << route.name;
+  // So is the lowest double.
+  p.keep = {};
+  const double lowest_double[3] = {-1.7e308, -1.7e308, -1.7e308};
+  p.bias = View(lowest_double, {1, 3});
+  for (const Route& route : routes()) {
+    EXPECT_NEAR(output_of(p, route)[0], 3.0, 1e-5) << route.name;
+  }
   // A row masked in part: what is masked takes nothing, whatever type the mask has.
   p.keep = {};
   for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
