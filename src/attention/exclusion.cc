@@ -34,48 +34,48 @@ void exclude_by_index(const ResolvedAttention& problem, std::int64_t b, std::int
       lowest = keys - length;
     }
   }
-  std::int64_t* first = panel.first;
-  std::int64_t* last = panel.last;
-  std::fill(first, first + count, lowest);
-  std::fill(last, last + count, highest);
   const std::int64_t position = problem.offset(b) + query;  // of the first query
-  if (problem.causal) {
-    const std::int64_t prefix = std::min(problem.prefix, keys);
-    for (int x = 0; x < count; ++x) {
-      last[x] = std::min(last[x], std::max(position + x + 1, prefix));
-    }
-  }
-  if (problem.window > 0) {
-    const std::int64_t reach = std::min(problem.window, kFar) - 1;
-    for (int x = 0; x < count; ++x) first[x] = std::max(first[x], position + x - reach);
-  }
-  if (problem.window_right > 0) {
-    const std::int64_t reach = std::min(problem.window_right, kFar);
-    for (int x = 0; x < count; ++x) last[x] = std::min(last[x], position + x + reach);
+  // Absent rules are limits that nothing reaches, so that one plain loop serves all.
+  const std::int64_t before = problem.window > 0 ? std::min(problem.window, kFar) - 1 : kFar;
+  const std::int64_t behind =
+      problem.window_right > 0 ? std::min(problem.window_right, kFar) : kFar;
+  const std::int64_t causal = problem.causal ? 1 : kFar;
+  const std::int64_t prefix = std::min(problem.prefix, keys);
+  for (int x = 0; x < count; ++x) {
+    const std::int64_t p = position + x;
+    const std::int64_t until = std::max(p + causal, prefix);
+    panel.first[x] = std::max(lowest, p - before);
+    panel.last[x] = std::min(highest, std::min(until, p + behind));
   }
   if (problem.chunk > 0) {
     const std::int64_t chunk = std::min(problem.chunk, kFar);
     for (int x = 0; x < count; ++x) {
       const std::int64_t start = floor_div(position + x, chunk) * chunk;
-      first[x] = std::max(first[x], start);
-      last[x] = std::min(last[x], start + chunk);
+      panel.first[x] = std::max(panel.first[x], start);
+      panel.last[x] = std::min(panel.last[x], start + chunk);
     }
   }
-  panel.any_first = keys;
-  panel.any_last = 0;
+  // Both ends only rise with the query, so the hull is the ends of the first and the last query
+  // that see anything.
+  int seeing = 0;
+  int first_seeing = 0;
+  int last_seeing = 0;
   for (int x = 0; x < count; ++x) {
-    if (first[x] >= last[x]) {
-      first[x] = 0;
-      last[x] = 0;
-      panel.all_last = 0;
-      continue;
+    if (panel.first[x] < panel.last[x]) {
+      if (seeing++ == 0) first_seeing = x;
+      last_seeing = x;
+    } else {
+      panel.first[x] = panel.last[x] = 0;
     }
-    panel.any_first = std::min(panel.any_first, first[x]);
-    panel.any_last = std::max(panel.any_last, last[x]);
-    panel.all_first = std::max(panel.all_first, first[x]);
-    panel.all_last = std::min(panel.all_last, last[x]);
   }
-  if (panel.any_first >= panel.any_last) panel.any_first = panel.any_last = 0;
+  if (seeing == 0) {
+    panel.any_first = panel.any_last = panel.all_first = panel.all_last = 0;
+    return;
+  }
+  panel.any_first = panel.first[first_seeing];
+  panel.any_last = panel.last[last_seeing];
+  panel.all_first = panel.first[last_seeing];
+  panel.all_last = seeing == count ? panel.last[first_seeing] : 0;
 }
 
 }  // namespace volvelle

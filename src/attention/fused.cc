@@ -71,6 +71,19 @@ bool finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, Pane
   return finite;
 }
 
+// Asks for the lines of a panel's output before they are written: memory is far away.
+template <class T>
+void fetch_output(const Strided4& output, const PanelWalk<T>& walk, int slot, std::int64_t b,
+                  std::int64_t h, std::int64_t width) {
+  if (output.stride[3] != 1 && width > 1) return;
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(output.dtype));
+  const char* row =
+      static_cast<const char*>(output.data) + output.offset(b, h, walk.query(slot), 0) * bytes;
+  for (int x = 0; x < walk.count(slot); ++x, row += output.stride[2] * bytes) {
+    for (std::int64_t at = 0; at < width * bytes; at += 64) __builtin_prefetch(row + at, 1, 3);
+  }
+}
+
 // Opens the panels of one task and returns how many there are.
 template <class T>
 int open_panels(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, std::int64_t h,
@@ -101,6 +114,7 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
   }
   bool excluding = false;
   kernels::TileStep<T> step;
+  kernels::TileStep<T> parts[3];
   for (std::int64_t from = first / kTile * kTile; from < last; from += kTile) {
     const std::int64_t to = std::min(from + kTile, problem.keys);
     bool loaded = false;
@@ -121,8 +135,11 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
         step.next_k = tile.k + kTile * tile.k_stride;
         step.next_v = tile.v + kTile * tile.v_stride;
       }
-      kernels::TileStep<T> parts[3];
       const int count = walk.split(slot, step, parts);
+      if (count == 0) {
+        walk.start(slot, step);
+        call.kernels.tile(step);
+      }
       for (int part = 0; part < count; ++part) {
         walk.start(slot, parts[part]);
         call.kernels.tile(parts[part]);
@@ -148,6 +165,7 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
   const bool excluding = walk_tiles(call, walk, b, h, panels, false);
   bool finite = true;
   for (int slot = 0; slot < panels; ++slot) {
+    if (slot + 1 < panels) fetch_output(outputs.output, walk, slot + 1, b, h, problem.value_width);
     finite = finish_panel(call, outputs, walk, slot, b, h, lse_rows) && finite;
   }
   if (finite || !excluding) return;

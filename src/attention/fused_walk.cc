@@ -306,19 +306,22 @@ template <class T>
 int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]) {
   // Fewer keys than this are cheaper computed and thrown away than walked apart.
   constexpr int kWorthwhile = 8;
-  parts[0] = step;
   const int lanes = call_.kernels.lanes;
   const int count = count_[slot];
-  if (step.first == nullptr || step.vectors == 1 || count <= lanes) return 1;
+  if (step.first == nullptr || step.vectors == 1 || count <= lanes) return 0;
+  // The ends of the intervals rise with the queries, so a vector's hull is the ends of the first
+  // and the last of its queries that see anything.
+  const PanelExclusion& exclusion = exclusion_[slot];
   int low[2] = {step.keys, step.keys};
   int high[2] = {0, 0};
-  for (int x = 0; x < count; ++x) {
-    const int first = static_cast<int>(first_[x]);
-    const int last = static_cast<int>(last_[x]);
-    if (first >= last) continue;
-    const int vector = x / lanes;
-    low[vector] = std::min(low[vector], first);
-    high[vector] = std::max(high[vector], last);
+  for (int vector = 0; vector < 2; ++vector) {
+    int front = vector * lanes;
+    int back = std::min(count, front + lanes) - 1;
+    while (front <= back && exclusion.first[front] >= exclusion.last[front]) ++front;
+    while (back >= front && exclusion.first[back] >= exclusion.last[back]) --back;
+    if (front > back) continue;
+    low[vector] = static_cast<int>(first_[front]);
+    high[vector] = static_cast<int>(last_[back]);
   }
   int parts_count = 0;
   const auto add = [&](int from, int to, int vector, int vectors) {
@@ -334,7 +337,7 @@ int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::Til
   }
   const int begin = std::min(low[0], low[1]);
   const int end = std::max(high[0], high[1]);
-  if ((from - begin) + (end - to) < kWorthwhile) return 1;
+  if ((from - begin) + (end - to) < kWorthwhile) return 0;
   add(begin, from, low[0] < low[1] ? 0 : 1, 1);
   add(from, to, 0, 2);
   add(to, end, high[0] > high[1] ? 0 : 1, 1);

@@ -57,7 +57,8 @@ class PanelWalk {
                kernels::TileStep<T>& step, int& shift);
 
   /// Cuts a prepared step where one of the panel's two vectors sees none of the keys: `parts`
-  /// receives one to three steps, in the order of their keys, that leave the rest out.
+  /// receives two or three steps, in the order of their keys, that leave the rest out. 0:
+  /// nothing to gain, take the step as it is. (One part: one vector sees nothing at all.)
   int split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]);
 
   /// Marks the vectors of the step as written, and sees to it that those read were.
