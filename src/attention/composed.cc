@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 
 #include "attention/composed_operations.h"
 #include "base/aligned_memory.h"

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "tensor/convert.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "support/arrays.h"
 #include "volvelle/attention/attend.h"

@@ -1,5 +1,7 @@
 // A row with no key left: output 0, log-sum-exp -inf or the sink's logit, entropy 0.
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "support/expect_routes.h"
 

@@ -1,5 +1,6 @@
 // NaN and infinity: behind the mask they do not leak; seen, they stay in their own row.
 #include <cmath>
+#include <limits>
 
 #include "support/expect_routes.h"
 

@@ -1,5 +1,6 @@
 // Faults reported of other systems' masks and softmax, with their inputs and the right values.
 #include <cmath>
+#include <limits>
 
 #include "support/expect_routes.h"
 

@@ -1,5 +1,6 @@
 #include "support/routes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <sstream>
