@@ -12,6 +12,7 @@ namespace volvelle::cli {
 namespace {
 
 constexpr std::size_t kPartsShown = 12;
+constexpr std::size_t kRowsShown = 4;
 
 // Whole numbers typed as text are still results.
 Tensor floating(const Tensor& array) {
@@ -55,6 +56,18 @@ std::string parts(const char* what, const std::vector<PartDifference>& all, int 
   if (all.size() > kPartsShown)
     text += "  ... " + grouped(static_cast<std::int64_t>(all.size() - kPartsShown)) + " more\n";
   return text;
+}
+
+std::string worst_rows(const Comparison& c, int digits) {
+  if (c.worst_rows.empty()) return "";
+  Table table{.titles = {"worst row", "head", "batch row", "elements", "largest"}, .rows = {}};
+  for (const RowDifference& row : c.worst_rows) {
+    if (table.rows.size() == kRowsShown) break;
+    table.rows.push_back({std::to_string(row.row), std::to_string(row.head),
+                          std::to_string(row.batch), grouped(row.failing),
+                          rounded(row.max_abs, digits)});
+  }
+  return '\n' + render(table);
 }
 
 }  // namespace
@@ -114,6 +127,7 @@ std::string expect_text(const ExpectReport& report, const std::string& file, int
   if (!lse_matches) text += differences("log-sum-exp", *report.lse, digits);
   text += parts("head", report.output.heads, digits);
   text += parts("batch row", report.output.batches, digits);
+  text += worst_rows(report.output, digits);
   text += "\nDiagnosis\n";
   for (const Diagnosis& one : report.diagnosis) text += wrapped(one.sentence, {}, 2);
   if (report.diagnosis.empty()) {

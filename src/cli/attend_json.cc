@@ -124,6 +124,14 @@ void write_expect(JsonWriter& json, const ExpectReport& report) {
     }
     json.end_array();
   }
+  json.key("worst_rows").begin_array();
+  for (const RowDifference& row : output.worst_rows) {
+    json.begin_object();
+    json.key("batch").value(row.batch).key("head").value(row.head).key("row").value(row.row);
+    json.key("failing").value(row.failing).key("max_abs").value(row.max_abs);
+    json.end_object();
+  }
+  json.end_array();
   if (report.lse) {
     json.key("lse").begin_object();
     json.key("matches").value(report.lse->matches).key("max_abs").value(report.lse->max_abs);

@@ -106,7 +106,9 @@ std::string render(const LabelledMatrix& matrix, const TextLayout& layout) {
     std::vector<std::vector<std::string>> columns{label_column};
     int width = layout.indent + static_cast<int>(label_column[0].size());
     for (const std::int64_t column : places(matrix.columns, fitting)) {
-      std::vector<std::string> cells{column < 0 ? kElided : matrix.column_label(column)};
+      // A gap among columns without labels has none either.
+      const std::string label = matrix.column_label(std::max<std::int64_t>(column, 0));
+      std::vector<std::string> cells{column < 0 && !label.empty() ? kElided : label};
       for (const std::int64_t row : rows) {
         cells.push_back(row < 0 || column < 0 ? kElided : matrix.cell(row, column));
       }

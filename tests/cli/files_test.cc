@@ -309,6 +309,7 @@ TEST(ProgramFiles, ExpectAgreesWithItselfAndNamesAMistake) {
   EXPECT_EQ(expect["heads"].size(), 2u);
   EXPECT_EQ(expect["at"].size(), 4u);
   EXPECT_GT(expect["max_abs"].get<double>(), 1e-3);
+  EXPECT_FALSE(expect["worst_rows"].empty());
   EXPECT_TRUE(expect.contains("max_rel"));
   EXPECT_TRUE(expect.contains("tolerance"));
   ASSERT_FALSE(expect["diagnosis"].empty());
@@ -362,6 +363,19 @@ TEST(ProgramFiles, ALargeProblemIsSummarised) {
                            "head 1  |", "query 299", "key 299"}) {
     EXPECT_NE(run.out.find(text), std::string::npos) << text << " is missing in\n" << run.out;
   }
+}
+
+TEST(ProgramFiles, ALongSequenceKeepsMemoryBounded) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep memory of their own";
+#endif
+  const ScratchFolder folder;
+  const std::string in = folder / "long.npz";
+  const Tensor q = numbers({65536, 64}, 61);
+  write_arrays(in, {{"q", q}, {"k", q}, {"v", q}});
+  const CapturedRun run = captured_run({"attend", in, "--causal", "--window", "256"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_LT(run.peak_kilobytes, 200'000);
 }
 
 TEST(ProgramFiles, SeenPairsAreThoseThatAreNotExcluded) {

@@ -66,6 +66,10 @@ TEST(ReportTable, AMatrixWithoutColumnLabelsHasNoTitleLine) {
   LabelledMatrix matrix = counting(1, 2);
   matrix.column_label = [](std::int64_t) { return std::string(); };
   EXPECT_EQ(render(matrix), "  row 0  0  1\n");
+  matrix.columns = 100;
+  const std::string elided = render(matrix);
+  EXPECT_NE(elided.find("..."), std::string::npos);
+  EXPECT_EQ(std::count(elided.begin(), elided.end(), '\n'), 1);
 }
 
 TEST(ReportTable, EmptyMatricesRender) {

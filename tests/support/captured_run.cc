@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,10 +46,12 @@ pid_t started(const std::vector<std::string>& arguments, const std::string& out,
   return child;
 }
 
-int exit_code_of(pid_t child) {
+void wait_for(pid_t child, CapturedRun& run) {
   int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  run.peak_kilobytes = usage.ru_maxrss;
 }
 
 }  // namespace
@@ -58,7 +61,7 @@ CapturedRun captured_run(const std::vector<std::string>& arguments,
   const ScratchFolder folder;
   const std::string out = stdout_path.empty() ? folder / "out" : stdout_path;
   CapturedRun run;
-  run.exit_code = exit_code_of(started(arguments, out, folder / "err"));
+  wait_for(started(arguments, out, folder / "err"), run);
   if (stdout_path.empty()) run.out = contents(out);
   run.err = contents(folder / "err");
   return run;
@@ -71,7 +74,7 @@ CapturedRun interrupted_run(const std::vector<std::string>& arguments, int signa
   std::this_thread::sleep_for(std::chrono::duration<double>(after_seconds));
   kill(child, signal);
   CapturedRun run;
-  run.exit_code = exit_code_of(child);
+  wait_for(child, run);
   run.out = contents(folder / "out");
   run.err = contents(folder / "err");
   return run;

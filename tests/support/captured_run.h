@@ -10,6 +10,7 @@ struct CapturedRun {
   int exit_code = -1;  ///< 128 + signal where one ended it
   std::string out;
   std::string err;
+  long peak_kilobytes = 0;  ///< most memory that was resident, mapped files included
 };
 
 /// Runs this build's program with these arguments, no shell in between; `stdout_path` sends its
