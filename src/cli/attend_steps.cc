@@ -1,6 +1,7 @@
 #include "cli/attend_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "cli/score_table.h"
@@ -61,6 +62,7 @@ class HeadText {
   std::string weight_table() const;
   std::string sum_text() const;
   std::string hand_row(std::int64_t row) const;
+  bool sees_a_key(std::int64_t row) const;
   std::int64_t first_row_with_keys() const;
   const Tensor& final_scores() const {
     return steps_.biased ? steps_.biased : steps_.capped ? steps_.capped : steps_.scaled;
@@ -106,11 +108,17 @@ std::string HeadText::dot_products() const {
   return text;
 }
 
+// A row whose every score is -inf counts as one that sees no key.
+bool HeadText::sees_a_key(std::int64_t row) const {
+  for (std::int64_t j = 0; j < plan_.keys; ++j) {
+    if (!is_excluded(row, j) && element(step(final_scores()), row, j) != -INFINITY) return true;
+  }
+  return false;
+}
+
 std::int64_t HeadText::first_row_with_keys() const {
   for (std::int64_t i = 0; i < plan_.queries; ++i) {
-    for (std::int64_t j = 0; j < plan_.keys; ++j) {
-      if (!is_excluded(i, j)) return i;
-    }
+    if (sees_a_key(i)) return i;
   }
   return -1;
 }
@@ -230,10 +238,19 @@ std::vector<StepSection> HeadText::sections() const {
   return result;
 }
 
+// Why a row may sum to less than 1.
 std::string HeadText::sum_text() const {
-  if (!problem_.sinks) return "";
-  return wrapped("What a row lacks to 1 went to the sink, a logit of " + number(sink()) +
-                 " that has no value.");
+  std::string text;
+  if (problem_.sinks) {
+    text = wrapped("What a row lacks to 1 went to the sink, a logit of " + number(sink()) +
+                   " that has no value.");
+  }
+  std::string empty;
+  for (std::int64_t i = 0; i < plan_.queries; ++i) {
+    if (!sees_a_key(i)) empty += (empty.empty() ? "" : ", ") + std::to_string(i);
+  }
+  if (empty.empty()) return text;
+  return text + wrapped("No key is seen by query " + empty + ": weights and output are 0.");
 }
 
 }  // namespace

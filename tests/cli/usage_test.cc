@@ -151,6 +151,15 @@ TEST(ProgramUsage, ARowThatSeesNoKeyHasANullLogSumExpAndOutputZero) {
   const nlohmann::json got = attend_json({"--causal", "--query-offset", "-1"});
   EXPECT_TRUE(got["lse"][0].is_null());
   EXPECT_EQ(got["output"][0], nlohmann::json::parse("[0, 0]"));
+  const std::string said = "No key is seen by query 0: weights and output are 0.";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"attend", "--causal", "--query-offset", "-1"},
+        {"attend", "--bias", "-inf -inf; 0 0"}}) {
+    const CapturedRun run = captured_run(arguments);
+    EXPECT_NE(run.out.find(said), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("row 1, key 0: e^"), std::string::npos) << run.out;
+  }
+  EXPECT_EQ(captured_run({"attend"}).out.find("No key"), std::string::npos);
 }
 
 TEST(ProgramUsage, AnUnwritableStdoutIsAFailure) {
