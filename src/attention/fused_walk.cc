@@ -37,14 +37,13 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-// A finite bias stays finite, in another unit and in a narrower type: masks are made of the lowest
-// float, and only -inf takes a key out.
+// A finite bias stays finite in a narrower type: masks are made of the lowest number, and only
+// -inf takes a key out.
 template <class T, class Wide>
-T in_unit(Wide bias, T unit) {
+T narrowed(Wide bias) {
   constexpr Wide kMost = std::numeric_limits<T>::max();
-  const Wide scaled = bias * static_cast<Wide>(unit);
-  const Wide held = scaled < -kMost ? -kMost : (scaled > kMost ? kMost : scaled);
   constexpr Wide kFinite = std::numeric_limits<Wide>::max();
+  const Wide held = bias < -kMost ? -kMost : (bias > kMost ? kMost : bias);
   return static_cast<T>(bias < -kFinite || bias > kFinite ? bias : held);
 }
 
@@ -166,13 +165,18 @@ void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t q
 template <class T>
 void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys) {
   const Strided4& bias = call_.problem.bias;
-  const T unit = call_.kernels.per_nat;
   const int panel = call_.panel;
   const std::int64_t start = bias.offset(b_, h_, query, from);
   if (bias.dtype == dtype_of<T> && bias.stride[3] == 1 && bias.stride[2] != 0) {
-    call_.kernels.transpose(static_cast<const T*>(bias.data) + start, bias.stride[2], count, keys,
-                            T{1}, bias_, panel);
-    for (int n = 0; n < keys * panel; ++n) bias_[n] = in_unit(bias_[n], unit);
+    const T* rows = static_cast<const T*>(bias.data) + start;
+    // Short pieces of far rows: no hardware foresees the next tile's, so ask for them.
+    for (int i = 0; from + 2 * keys <= call_.problem.keys && i < count; ++i) {
+      const T* next = rows + i * bias.stride[2] + keys;
+      for (int j = 0; j < keys; j += 64 / static_cast<int>(sizeof(T))) {
+        __builtin_prefetch(next + j, 0, 2);
+      }
+    }
+    call_.kernels.transpose(rows, bias.stride[2], count, keys, T{1}, bias_, panel);
     return;
   }
   visit_dtype(bias.dtype, [&](auto zero) {
@@ -191,10 +195,10 @@ void PanelWalk<T>::add_dense_bias(std::int64_t query, int count, std::int64_t fr
       const Element* column = place + j * bias.stride[3];
       T* row = bias_ + j * panel;
       if (bias.stride[2] == 0) {
-        std::fill_n(row, panel, in_unit(read(*column), unit));
+        std::fill_n(row, panel, narrowed<T>(read(*column)));
         continue;
       }
-      for (int i = 0; i < count; ++i) row[i] = in_unit(read(column[i * bias.stride[2]]), unit);
+      for (int i = 0; i < count; ++i) row[i] = narrowed<T>(read(column[i * bias.stride[2]]));
       for (int i = count; i < panel; ++i) row[i] = 0;
     }
   });

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
+#include "kernels/attention_forward.h"
 #include "volvelle/attention/buckets.h"
 
 namespace volvelle {
@@ -34,6 +36,14 @@ std::int64_t furthest(const ResolvedAttention& problem, const std::int64_t* quer
     most = std::max({most, std::abs(k_high - q_low), std::abs(q_high - k_low)});
   }
   return most;
+}
+
+// In the kernels' unit and type; what is finite stays finite.
+template <class T>
+T in_units(double nats, T per_nat) {
+  constexpr double kMost = std::numeric_limits<T>::max();
+  if (std::isinf(nats)) return static_cast<T>(nats);
+  return static_cast<T>(std::clamp(nats * static_cast<double>(per_nat), -kMost, kMost));
 }
 
 }  // namespace
@@ -91,7 +101,7 @@ OffsetBias<T>::OffsetBias(const ResolvedAttention& problem, T per_nat, Workspace
         sum += problem.bias_table.value(h, place);
       }
       if (problem.bucket_table.present) sum += problem.bucket_table.value(h, bucket);
-      table_[h * entries + offset + reach_] = static_cast<T>(sum * static_cast<double>(per_nat_));
+      table_[h * entries + offset + reach_] = in_units(sum, per_nat_);
     }
   }
 }
@@ -100,16 +110,6 @@ template <class T>
 T OffsetBias<T>::tabled(std::int64_t h, std::int64_t offset) const {
   if (table_ == nullptr) return 0;
   return table_[h * (2 * reach_ + 1) + std::clamp(offset, -reach_, reach_) + reach_];
-}
-
-template <class T>
-T OffsetBias<T>::value(std::int64_t h, std::int64_t offset) const {
-  T sum = tabled(h, offset);
-  if (problem_.slopes.present) {
-    const T slope = static_cast<T>(problem_.slopes.value(h, 0)) * per_nat_;
-    sum -= slope * static_cast<T>(std::abs(offset));
-  }
-  return sum;
 }
 
 template <class T>
@@ -147,10 +147,17 @@ bool OffsetBias<T>::fill_diagonal(std::int64_t b, std::int64_t h, std::int64_t q
 template <class T>
 void OffsetBias<T>::add(std::int64_t b, std::int64_t h, std::int64_t query, int count,
                         std::int64_t key, int keys, int panel, T* bias) const {
+  // Positions fit 2^30 either way, so that differences are exact in double, which vectorises.
+  double at[kernels::kMaxPanel];
+  for (int i = 0; i < count; ++i) at[i] = static_cast<double>(query_position(b, query + i));
+  const double slope = problem_.slopes.present ? problem_.slopes.value(h, 0) : 0;
   for (int j = 0; j < keys; ++j) {
-    const std::int64_t k = key_position(b, key + j);
+    const double k = static_cast<double>(key_position(b, key + j));
+    T* row = bias + j * panel;
+    for (int i = 0; i < count; ++i) row[i] -= static_cast<T>(slope * std::abs(k - at[i]));
+    if (table_ == nullptr) continue;
     for (int i = 0; i < count; ++i) {
-      bias[j * panel + i] += value(h, k - query_position(b, query + i));
+      row[i] += tabled(h, static_cast<std::int64_t>(k - at[i])) / per_nat_;
     }
   }
 }

@@ -24,12 +24,11 @@ class OffsetBias {
   bool fill_diagonal(std::int64_t b, std::int64_t h, std::int64_t query, int count,
                      std::int64_t key, int keys, int panel, T* diagonal) const;
 
-  /// bias[j * panel + i] += the bias of query i and key j.
+  /// bias[j * panel + i] += the bias of query i and key j, in nats.
   void add(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t key,
            int keys, int panel, T* bias) const;
 
  private:
-  T value(std::int64_t h, std::int64_t offset) const;
   T tabled(std::int64_t h, std::int64_t offset) const;
   std::int64_t query_position(std::int64_t b, std::int64_t i) const;
   std::int64_t key_position(std::int64_t b, std::int64_t j) const;

@@ -1,6 +1,7 @@
 #include "attention/tile_map.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/thread_pool.h"
 #include "tensor/convert.h"
@@ -42,26 +43,46 @@ TileMap::TileMap(const ResolvedAttention& problem, int panel, int threads, Works
     keep_h_ = problem.keep.stride[1] == 0 ? 1 : problem.heads;
   }
   const auto count = [](std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); };
-  const std::size_t query_bytes = segments ? padded(8 * count(problem.batch, problem.queries)) : 0;
-  const std::size_t key_bytes = segments ? padded(8 * count(problem.batch, problem.keys)) : 0;
+  const std::size_t query_bytes = segments ? padded(4 * count(problem.batch, problem.queries)) : 0;
+  const std::size_t key_bytes = segments ? padded(4 * count(problem.batch, problem.keys)) : 0;
   const std::size_t keep_bytes = count(keep_b_ * keep_h_, row_panels_ * tiles_);
   auto* memory = static_cast<std::byte*>(workspace.at_least(query_bytes + key_bytes + keep_bytes));
   if (segments) {
-    query_ids_ = reinterpret_cast<std::int64_t*>(memory);
-    key_ids_ = reinterpret_cast<std::int64_t*>(memory + query_bytes);
-    for (std::int64_t b = 0; b < problem.batch; ++b) {
-      for (std::int64_t i = 0; i < problem.queries; ++i) {
-        query_ids_[b * problem.queries + i] = problem.query_segments.integer(b, i);
-      }
-      for (std::int64_t j = 0; j < problem.keys; ++j) {
-        key_ids_[b * problem.keys + j] = problem.key_segments.integer(b, j);
-      }
-    }
+    query_ids_ = reinterpret_cast<std::int32_t*>(memory);
+    key_ids_ = reinterpret_cast<std::int32_t*>(memory + query_bytes);
+    read_segments();
   }
   if (keep) {
     keep_kind_ = reinterpret_cast<std::uint8_t*>(memory + query_bytes + key_bytes);
     summarise_keep(threads);
   }
+}
+
+void TileMap::read_segments() {
+  const auto each = [&](auto&& take) {
+    for (std::int64_t b = 0; b < problem_.batch; ++b) {
+      for (std::int64_t i = 0; i < problem_.queries; ++i) {
+        take(problem_.query_segments.integer(b, i), query_ids_[b * problem_.queries + i]);
+      }
+      for (std::int64_t j = 0; j < problem_.keys; ++j) {
+        take(problem_.key_segments.integer(b, j), key_ids_[b * problem_.keys + j]);
+      }
+    }
+  };
+  bool narrow = true;
+  each([&](std::int64_t id, std::int32_t& place) {
+    place = static_cast<std::int32_t>(id);
+    narrow = narrow && place == id;
+  });
+  if (narrow) return;
+  // Ids beyond 32 bits (hashes, say) are replaced by their rank: only equality counts.
+  std::vector<std::int64_t> ids;
+  each([&](std::int64_t id, std::int32_t&) { ids.push_back(id); });
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  each([&](std::int64_t id, std::int32_t& place) {
+    place = static_cast<std::int32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
+  });
 }
 
 void TileMap::summarise_keep(int threads) {
@@ -100,8 +121,8 @@ void TileMap::summarise_keep(int threads) {
 
 TileKind TileMap::segments_verdict(std::int64_t b, std::int64_t query, int count, std::int64_t from,
                                    std::int64_t to) const {
-  const std::int64_t* q = query_ids_ + b * problem_.queries + query;
-  const std::int64_t* k = key_ids_ + b * problem_.keys;
+  const std::int32_t* q = query_ids_ + b * problem_.queries + query;
+  const std::int32_t* k = key_ids_ + b * problem_.keys;
   const auto [q_low, q_high] = std::minmax_element(q, q + count);
   const auto [k_low, k_high] = std::minmax_element(k + from, k + to);
   if (*q_high < *k_low || *k_high < *q_low) return TileKind::skipped;
@@ -140,9 +161,17 @@ template <class T>
 void TileMap::fill(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t from,
                    std::int64_t to, T* select) const {
   const std::int64_t keys = to - from;
-  if (count < panel_) std::fill(select, select + keys * panel_, T{0});
-  if (keep_kind_ != nullptr) {
-    const Strided4& keep = problem_.keep;
+  const Strided4& keep = problem_.keep;
+  const bool bytes = keep.present && size_of(keep.dtype) == 1 && keep.stride[3] == 1;
+  if (bytes) {
+    const auto* place =
+        static_cast<const std::uint8_t*>(keep.data) + keep.offset(b, h, query, from);
+    kernels::forward_kernels<T>().expand_bytes(place, keep.stride[2], count, static_cast<int>(keys),
+                                               select, panel_);
+  } else if (count < panel_) {
+    std::fill(select, select + keys * panel_, T{0});
+  }
+  if (keep.present && !bytes) {
     visit_keep(keep.dtype, [&](auto zero) {
       using Element = decltype(zero);
       const Element* place =
@@ -156,13 +185,15 @@ void TileMap::fill(std::int64_t b, std::int64_t h, std::int64_t query, int count
     });
   }
   if (query_ids_ == nullptr) return;
-  const std::int64_t* q = query_ids_ + b * problem_.queries + query;
-  const std::int64_t* k = key_ids_ + b * problem_.keys + from;
+  const std::int32_t* q = query_ids_ + b * problem_.queries + query;
+  const std::int32_t* k = key_ids_ + b * problem_.keys + from;
   for (std::int64_t j = 0; j < keys; ++j) {
     T* row = select + j * panel_;
-    for (int i = 0; i < count; ++i) {
-      const bool same = q[i] == k[j];
-      row[i] = same && (keep_kind_ == nullptr || row[i] != 0) ? T{1} : T{0};
+    const std::int32_t id = k[j];
+    if (keep.present) {
+      for (int i = 0; i < count; ++i) row[i] = q[i] == id ? row[i] : T{0};
+    } else {
+      for (int i = 0; i < count; ++i) row[i] = q[i] == id ? T{1} : T{0};
     }
   }
 }

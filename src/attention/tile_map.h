@@ -19,7 +19,7 @@ struct TileVerdict {
 
 /// Segments and `keep` of one call, summed up once per (panel, tile) so that dead tiles are never
 /// visited. Built once before the walk; read by all threads. Memory: one byte per (panel, tile) of
-/// each distinct mask plane, eight per token of segment ids.
+/// each distinct mask plane, four per token of segment ids.
 class TileMap {
  public:
   /// `workspace` holds the summaries and must outlive the map.
@@ -40,6 +40,7 @@ class TileMap {
                             std::int64_t to) const;
   TileKind keep_verdict(std::int64_t b, std::int64_t h, std::int64_t query,
                         std::int64_t from) const;
+  void read_segments();
   void summarise_keep(int threads);
 
   const ResolvedAttention& problem_;
@@ -47,8 +48,8 @@ class TileMap {
   std::int64_t tiles_ = 0;       // of keys
   std::int64_t row_panels_ = 0;  // of queries that the mask tells apart
   std::int64_t keep_b_ = 0, keep_h_ = 0;
-  std::int64_t* query_ids_ = nullptr;  // (B,T)
-  std::int64_t* key_ids_ = nullptr;    // (B,S)
+  std::int32_t* query_ids_ = nullptr;  // (B,T)
+  std::int32_t* key_ids_ = nullptr;    // (B,S)
   std::uint8_t* keep_kind_ = nullptr;  // (keep_b, keep_h, row_panels, tiles) of TileKind
 };
 

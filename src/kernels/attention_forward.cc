@@ -34,6 +34,17 @@ HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRIC
   });
 }
 
+// A bias in units of the scores. A finite one stays finite: masks are made of the lowest number,
+// and only -inf takes a key out.
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V InUnits(D d, V bias) {
+  if (kPerNat<T> == 1) return bias;
+  const V most = hn::Set(d, std::numeric_limits<T>::max());
+  const V scaled = hn::Mul(bias, hn::Set(d, kPerNat<T>));
+  const V held = hn::Min(most, hn::Max(hn::Neg(most), scaled));
+  return hn::IfThenElse(hn::Gt(hn::Abs(bias), most), bias, held);
+}
+
 // Cap, additive biases and exclusion over the raw scores of keys [from, to); the largest per query
 // that is left goes into `maximum`. Excluded scores become -inf by selection, whatever they were.
 template <int kVectors, int kAcross, bool kBiased, bool kMasked, class T>
@@ -60,8 +71,9 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_
         if (step.diagonal != nullptr) {
           score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
         }
-        if (step.bias != nullptr)
-          score = hn::Add(score, hn::Load(d, step.bias + j * kPanel + lane));
+        if (step.bias != nullptr) {
+          score = hn::Add(score, InUnits(d, hn::Load(d, step.bias + j * kPanel + lane)));
+        }
       }
       if (kMasked) {
         if (step.first != nullptr) {
@@ -281,7 +293,12 @@ void Tile(const TileStep<T>& step) {
 template <class T>
 void Transpose(const T* from, int64_t row_stride, int rows, int columns, T factor, T* to,
                int panel) {
-  TransposeRows(from, row_stride, rows, columns, factor, to, panel);
+  // Rows a multiple of 2 KiB apart share a few sets of the cache: take few of them at a time.
+  if (row_stride * static_cast<int64_t>(sizeof(T)) % 2048 == 0) {
+    TransposeSquares(from, row_stride, rows, columns, factor, to, panel);
+  } else {
+    TransposeRows(from, row_stride, rows, columns, factor, to, panel);
+  }
   for (int c = 0; rows < panel && c < columns; ++c) {
     for (int r = rows; r < panel; ++r) to[static_cast<int64_t>(c) * panel + r] = 0;
   }
@@ -312,6 +329,57 @@ HWY_INLINE void Statistics(const PanelFinish<T>& panel, int lane, V sum, V inver
 }
 
 // Divides by the sum, turns lanes into rows and stores them.
+// to[c][r] = 1 where from[r * row_stride + c] is not 0, else 0; 0 for r from `rows` up to `panel`.
+template <class T>
+void ExpandBytes(const uint8_t* from, int64_t row_stride, int rows, int columns, T* to, int panel) {
+  int row = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<uint8_t, 16> d8;
+  for (; row + 16 <= rows; row += 16) {
+    const uint8_t* start = from + row * row_stride;
+    for (int c = 0; c + 16 <= columns; c += 16) {
+      hn::Vec<decltype(d8)> a[16], b[16];
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) a[i] = hn::LoadU(d8, start + i * row_stride + c);
+      // Four rounds of interleaving row i with row i + 8 turn 16 rows into 16 columns.
+#pragma GCC unroll 2
+      for (int round = 0; round < 2; ++round) {
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; ++i) {
+          b[2 * i] = hn::InterleaveLower(d8, a[i], a[i + 8]);
+          b[2 * i + 1] = hn::InterleaveUpper(d8, a[i], a[i + 8]);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; ++i) {
+          a[2 * i] = hn::InterleaveLower(d8, b[i], b[i + 8]);
+          a[2 * i + 1] = hn::InterleaveUpper(d8, b[i], b[i + 8]);
+        }
+      }
+      HWY_ALIGN uint8_t column[16];
+      for (int i = 0; i < 16; ++i) {
+        hn::Store(a[i], d8, column);
+        T* HWY_RESTRICT place = to + static_cast<int64_t>(c + i) * panel + row;
+        for (int r = 0; r < 16; ++r) place[r] = column[r] != 0 ? T{1} : T{0};
+      }
+    }
+    for (int c = columns - columns % 16; c < columns; ++c) {
+      for (int i = 0; i < 16; ++i) {
+        to[static_cast<int64_t>(c) * panel + row + i] =
+            start[i * row_stride + c] != 0 ? T{1} : T{0};
+      }
+    }
+  }
+#endif
+  for (; row < rows; ++row) {
+    for (int c = 0; c < columns; ++c) {
+      to[static_cast<int64_t>(c) * panel + row] = from[row * row_stride + c] != 0 ? T{1} : T{0};
+    }
+  }
+  for (; row < panel; ++row) {
+    for (int c = 0; c < columns; ++c) to[static_cast<int64_t>(c) * panel + row] = 0;
+  }
+}
+
 template <class T>
 bool Finish(const PanelFinish<T>& panel) {
   const hn::ScalableTag<T> d;
@@ -387,7 +455,7 @@ void ColumnSums(const TileStep<T>& step, const T* lse, double* sums) {
 
 template <class T>
 const ForwardKernels<T>& Table() {
-  static constexpr ForwardKernels<T> kTable{kLanes<T>, kPerNat<T>, Transpose<T>,
+  static constexpr ForwardKernels<T> kTable{kLanes<T>, kPerNat<T>, Transpose<T>, ExpandBytes<T>,
                                             Tile<T>,   Finish<T>,  ColumnSums<T>};
   return kTable;
 }

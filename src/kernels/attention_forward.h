@@ -34,7 +34,7 @@ struct TileStep {
 
   T cap = 0;                    ///< per_nat * softcap; 0: none
   const T* diagonal = nullptr;  ///< adds diagonal[query - key]; any alignment
-  const T* bias = nullptr;      ///< [keys][panel], added
+  const T* bias = nullptr;      ///< [keys][panel], added; in nats, not in units
   const T* first =
       nullptr;  ///< [panel] with `last`: key x of this step is seen if first <= x < last
   const T* last = nullptr;
@@ -73,6 +73,9 @@ struct ForwardKernels {
   /// to[c][r] = factor * from[r * row_stride + c] for r < rows, 0 up to `panel`.
   void (*transpose)(const T* from, std::int64_t row_stride, int rows, int columns, T factor, T* to,
                     int panel);
+  /// to[c][r] = 1 where from[r * row_stride + c] is not 0, else 0 (and for r from `rows` on).
+  void (*expand_bytes)(const std::uint8_t* from, std::int64_t row_stride, int rows, int columns,
+                       T* to, int panel);
   /// Scores of the keys, softmax update and weighted values.
   void (*tile)(const TileStep<T>& step);
   /// Returns false when something stored is not finite.
