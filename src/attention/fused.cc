@@ -71,16 +71,20 @@ bool finish_panel(const FusedCall<T>& call, const ResolvedOutputs& outputs, Pane
   return finite;
 }
 
-// Asks for the lines of a panel's output before they are written: memory is far away.
-template <class T>
-void fetch_output(const Strided4& output, const PanelWalk<T>& walk, int slot, std::int64_t b,
-                  std::int64_t h, std::int64_t width) {
-  if (output.stride[3] != 1 && width > 1) return;
-  const std::int64_t bytes = static_cast<std::int64_t>(size_of(output.dtype));
-  const char* row =
-      static_cast<const char*>(output.data) + output.offset(b, h, walk.query(slot), 0) * bytes;
-  for (int x = 0; x < walk.count(slot); ++x, row += output.stride[2] * bytes) {
-    for (std::int64_t at = 0; at < width * bytes; at += 64) __builtin_prefetch(row + at, 1, 3);
+// Asks for the lines of some rows before they are needed, where elements lie side by side.
+void fetch_rows(const Strided4& view, std::int64_t offset, std::int64_t rows, std::int64_t width,
+                bool to_write) {
+  if (view.stride[3] != 1) return;
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(view.dtype));
+  const char* row = static_cast<const char*>(view.data) + offset * bytes;
+  for (std::int64_t x = 0; x < rows; ++x, row += view.stride[2] * bytes) {
+    for (std::int64_t at = 0; at < width * bytes; at += 64) {
+      if (to_write) {
+        __builtin_prefetch(row + at, 1, 3);
+      } else {
+        __builtin_prefetch(row + at, 0, 3);
+      }
+    }
   }
 }
 
@@ -92,6 +96,11 @@ int open_panels(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
   while (panels < most && query < call.problem.queries) {
     const std::int64_t left = call.problem.queries - query;
     const int count = static_cast<int>(std::min<std::int64_t>(call.panel, left));
+    const Strided4& q = call.problem.q;
+    if (panels + 1 < most && left > count) {
+      fetch_rows(q, q.offset(b, h, query + count, 0), std::min<std::int64_t>(count, left - count),
+                 call.problem.width, false);
+    }
     walk.open(panels++, b, h, query, count);
     query += count;
   }
@@ -165,7 +174,10 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
   const bool excluding = walk_tiles(call, walk, b, h, panels, false);
   bool finite = true;
   for (int slot = 0; slot < panels; ++slot) {
-    if (slot + 1 < panels) fetch_output(outputs.output, walk, slot + 1, b, h, problem.value_width);
+    if (slot + 1 < panels) {
+      fetch_rows(outputs.output, outputs.output.offset(b, h, walk.query(slot + 1), 0),
+                 walk.count(slot + 1), problem.value_width, true);
+    }
     finite = finish_panel(call, outputs, walk, slot, b, h, lse_rows) && finite;
   }
   if (finite || !excluding) return;

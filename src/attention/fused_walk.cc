@@ -15,7 +15,7 @@ constexpr int kTile = kernels::kTileKeys;
 constexpr int kLongTask = 256;
 constexpr int kShortTask = 64;
 constexpr std::int64_t kLongQueries = 512;
-// One head's keys and values below this stay in the second-level cache by themselves.
+// Keys and values below this stay in the second-level cache by themselves.
 constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 
@@ -73,10 +73,10 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
   panels_per_task =
       static_cast<int>(std::min<std::int64_t>(panels, std::max<std::int64_t>(all, 1)));
   tasks_per_head = (all + panels_per_task - 1) / panels_per_task;
-  fetch_ahead =
-      source.in_place() && panels_per_task > 1 &&
-      problem.keys * (problem.width + problem.value_width) * static_cast<std::int64_t>(sizeof(T)) >
-          kNearCache;
+  const std::int64_t key_bytes = problem.batch * problem.key_heads * problem.keys *
+                                 (problem.width + problem.value_width) *
+                                 static_cast<std::int64_t>(sizeof(T));
+  fetch_ahead = source.in_place() && panels_per_task > 1 && key_bytes > kNearCache;
   walk_bytes = PanelWalk<T>::bytes(*this, panels_per_task);
 }
 
