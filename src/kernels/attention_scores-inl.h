@@ -1,0 +1,125 @@
+// Per-target code: the scores of one tile: products, cap, biases, exclusion.
+#if defined(VOLVELLE_KERNELS_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VOLVELLE_KERNELS_ATTENTION_SCORES_INL_H_
+#undef VOLVELLE_KERNELS_ATTENTION_SCORES_INL_H_
+#else
+#define VOLVELLE_KERNELS_ATTENTION_SCORES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention_forward.h"
+#include "kernels/exp-inl.h"
+#include "kernels/lanes-inl.h"
+#include "kernels/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Raw scores of keys [from, to); kMax: their largest per query goes into `maximum`.
+template <int kVectors, int kAcross, bool kMax, class T>
+HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
+  const hn::ScalableTag<T> d;
+  ForBlocks(to - from, [&](auto rows, int block) HWY_ATTR {
+    const int first = from + block;
+    DotBlock<decltype(rows)::value, kVectors, kAcross, kMax>(
+        d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
+        step.scores + first * kAcross * kLanes<T>, maximum);
+  });
+}
+
+// A bias in units of the scores. A finite one stays finite: masks are made of the lowest number,
+// and only -inf takes a key out.
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V InUnits(D d, V bias) {
+  if (kPerNat<T> == 1) return bias;
+  const V most = hn::Set(d, std::numeric_limits<T>::max());
+  const V scaled = hn::Mul(bias, hn::Set(d, kPerNat<T>));
+  const V held = hn::Min(most, hn::Max(hn::Neg(most), scaled));
+  return hn::IfThenElse(hn::Gt(hn::Abs(bias), most), bias, held);
+}
+
+// Cap, additive biases and exclusion over the raw scores of keys [from, to); the largest per query
+// that is left goes into `maximum`. Excluded scores become -inf by selection, whatever they were.
+template <int kVectors, int kAcross, bool kBiased, bool kMasked, class T>
+HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kPanel = kAcross * kLanes<T>;
+  const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  const V cap = hn::Set(d, step.cap);
+  for (int v = 0; v < kVectors; ++v) {
+    const int lane = v * kLanes<T>;
+    V first = hn::Zero(d);
+    V last = hn::Zero(d);
+    if (kMasked && step.first != nullptr) {
+      first = hn::Load(d, step.first + lane);
+      last = hn::Load(d, step.last + lane);
+    }
+    V top = hn::Load(d, maximum + lane);
+    for (int j = from; j < to; ++j) {
+      T* HWY_RESTRICT place = step.scores + j * kPanel + lane;
+      V score = hn::Load(d, place);
+      if (kBiased) {
+        if (step.cap != 0) score = hn::Mul(cap, hn::Tanh(d, score));
+        if (step.diagonal != nullptr) {
+          score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
+        }
+        if (step.bias != nullptr) {
+          score = hn::Add(score, InUnits(d, hn::Load(d, step.bias + j * kPanel + lane)));
+        }
+      }
+      if (kMasked) {
+        if (step.first != nullptr) {
+          const V key = hn::Set(d, static_cast<T>(j + step.key_base));
+          score = hn::IfThenElse(hn::And(hn::Ge(key, first), hn::Lt(key, last)), score, none);
+        }
+        if (step.select != nullptr) {
+          const V seen = hn::Load(d, step.select + j * kPanel + lane);
+          score = hn::IfThenElse(hn::Ne(seen, hn::Zero(d)), score, none);
+        }
+      }
+      hn::Store(score, d, place);
+      top = hn::Max(top, score);
+    }
+    hn::Store(top, d, maximum + lane);
+  }
+}
+
+// The final scores of the step, in place, and the running maximum raised to theirs.
+template <int kVectors, int kAcross, class T>
+HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+  const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
+  const bool masked = step.first != nullptr || step.select != nullptr;
+  if (!biased && !masked) {
+    Scores<kVectors, kAcross, true>(step, 0, step.keys, maximum);
+  } else if (!biased && step.select == nullptr && step.all_last - step.all_first >= kBlockRows) {
+    // Only the keys outside [all_first, all_last) are cut by the intervals.
+    Scores<kVectors, kAcross, false>(step, 0, step.all_first, maximum);
+    Scores<kVectors, kAcross, true>(step, step.all_first, step.all_last, maximum);
+    Scores<kVectors, kAcross, false>(step, step.all_last, step.keys, maximum);
+    ShapeScores<kVectors, kAcross, false, true>(step, 0, step.all_first, maximum);
+    ShapeScores<kVectors, kAcross, false, true>(step, step.all_last, step.keys, maximum);
+  } else {
+    Scores<kVectors, kAcross, false>(step, 0, step.keys, maximum);
+    if (biased && masked) {
+      ShapeScores<kVectors, kAcross, true, true>(step, 0, step.keys, maximum);
+    } else if (biased) {
+      ShapeScores<kVectors, kAcross, true, false>(step, 0, step.keys, maximum);
+    } else {
+      ShapeScores<kVectors, kAcross, false, true>(step, 0, step.keys, maximum);
+    }
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
