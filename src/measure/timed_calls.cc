@@ -47,7 +47,7 @@ std::int64_t calls_per_repetition(const TimedCalls& timed) {
 
 Timing time_against_peak(const TimedCalls& timed) {
   constexpr double kPeakMicroseconds = 40;
-  constexpr std::size_t kFewest = 5, kMost = 2000;
+  constexpr std::size_t kFewest = 5, kMost = 200000;
   const auto peak = [&] { return fma_peak_gflops(timed.dtype, timed.threads, kPeakMicroseconds); };
   const auto stopped = [&] { return timed.stopped && timed.stopped(); };
   const std::int64_t calls = calls_per_repetition(timed);
