@@ -16,8 +16,8 @@ a window as a boolean mask, as its users must. The rivals keep their freed memor
 is kinder to them than the default.
 
 The first run makes a virtual environment (--environment, ~/.cache/volvelle-compare) and installs
-the rivals there. Where PyPI would send the large CUDA build of PyTorch, give
---pip-option=--index-url=https://download.pytorch.org/whl/cpu once, or install torch there yourself.
+the rivals there. Where that would fetch PyTorch's large CUDA build, point --pip-option=--index-url=...
+at an index of CPU builds once, or install torch there yourself.
 """
 
 import argparse
