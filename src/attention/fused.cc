@@ -123,7 +123,7 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
   }
   bool excluding = false;
   kernels::TileStep<T> step;
-  kernels::TileStep<T> parts[3];
+  StepCut cuts[3];
   for (std::int64_t from = first / kTile * kTile; from < last; from += kTile) {
     const std::int64_t to = std::min(from + kTile, problem.keys);
     bool loaded = false;
@@ -144,14 +144,15 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
         step.next_k = tile.k + kTile * tile.k_stride;
         step.next_v = tile.v + kTile * tile.v_stride;
       }
-      const int count = walk.split(slot, step, parts);
+      const int count = walk.split(slot, step, cuts);
       if (count == 0) {
         walk.start(slot, step);
         call.kernels.tile(step);
       }
-      for (int part = 0; part < count; ++part) {
-        walk.start(slot, parts[part]);
-        call.kernels.tile(parts[part]);
+      for (int cut = 0; cut < count; ++cut) {
+        kernels::TileStep<T> part = walk.part(step, cuts[cut]);
+        walk.start(slot, part);
+        call.kernels.tile(part);
       }
     }
   }

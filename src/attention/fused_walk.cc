@@ -279,8 +279,9 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
 }
 
 template <class T>
-kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step, int from, int to,
-                                        int vector, int vectors) const {
+kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step,
+                                        const StepCut& cut) const {
+  const auto [from, to, vector, vectors] = cut;
   const int panel = call_.panel;
   const int lane = vector * call_.kernels.lanes;
   kernels::TileStep<T> part = step;
@@ -307,7 +308,7 @@ kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step, int fr
 }
 
 template <class T>
-int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]) {
+int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, StepCut cuts[3]) const {
   // Fewer keys than this are cheaper computed and thrown away than walked apart.
   constexpr int kWorthwhile = 8;
   const int lanes = call_.kernels.lanes;
@@ -327,9 +328,9 @@ int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::Til
     low[vector] = static_cast<int>(first_[front]);
     high[vector] = static_cast<int>(last_[back]);
   }
-  int parts_count = 0;
+  int count_of_cuts = 0;
   const auto add = [&](int from, int to, int vector, int vectors) {
-    if (from < to) parts[parts_count++] = part(step, from, to, vector, vectors);
+    if (from < to) cuts[count_of_cuts++] = {from, to, vector, vectors};
   };
   const int from = std::max(low[0], low[1]);
   const int to = std::min(high[0], high[1]);
@@ -337,7 +338,7 @@ int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::Til
     const int earlier = low[0] <= low[1] ? 0 : 1;
     add(low[earlier], high[earlier], earlier, 1);
     add(low[1 - earlier], high[1 - earlier], 1 - earlier, 1);
-    return parts_count;
+    return count_of_cuts;
   }
   const int begin = std::min(low[0], low[1]);
   const int end = std::max(high[0], high[1]);
@@ -345,7 +346,7 @@ int PanelWalk<T>::split(int slot, const kernels::TileStep<T>& step, kernels::Til
   add(begin, from, low[0] < low[1] ? 0 : 1, 1);
   add(from, to, 0, 2);
   add(to, end, high[0] > high[1] ? 0 : 1, 1);
-  return parts_count;
+  return count_of_cuts;
 }
 
 template <class T>

@@ -36,6 +36,11 @@ struct FusedCall {
   std::size_t walk_bytes;  ///< what a thread's PanelWalk needs
 };
 
+/// Keys [from, to) of a step, for `vectors` vectors of the panel from `vector` on.
+struct StepCut {
+  int from, to, vector, vectors;
+};
+
 /// One thread's pieces of a panel walk, carved out of its workspace.
 template <class T>
 class PanelWalk {
@@ -56,10 +61,11 @@ class PanelWalk {
   bool prepare(int slot, const KeyValueTile<T>& tile, std::int64_t from, std::int64_t to,
                kernels::TileStep<T>& step, int& shift);
 
-  /// Cuts a prepared step where one of the panel's two vectors sees none of the keys: `parts`
-  /// receives two or three steps, in the order of their keys, that leave the rest out. 0:
-  /// nothing to gain, take the step as it is. (One part: one vector sees nothing at all.)
-  int split(int slot, const kernels::TileStep<T>& step, kernels::TileStep<T> parts[3]);
+  /// Finds where a prepared step should be cut because one of the panel's two vectors sees none of
+  /// the keys: `cuts` receives up to three pieces, in the order of their keys, that leave the rest
+  /// out. 0: nothing to gain, take the step as it is.
+  int split(int slot, const kernels::TileStep<T>& step, StepCut cuts[3]) const;
+  kernels::TileStep<T> part(const kernels::TileStep<T>& step, const StepCut& cut) const;
 
   /// Marks the vectors of the step as written, and sees to it that those read were.
   void start(int slot, kernels::TileStep<T>& step);
@@ -80,8 +86,6 @@ class PanelWalk {
   explicit PanelWalk(const FusedCall<T>& call) : call_(call) {}
   std::size_t carve(void* base, int panels, bool moment);
   void clear_vector(int slot, int vector);
-  kernels::TileStep<T> part(const kernels::TileStep<T>& step, int from, int to, int vector,
-                            int vectors) const;
   void add_dense_bias(std::int64_t query, int count, std::int64_t from, int keys);
 
   const FusedCall<T>& call_;

@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <int kVectors, int kAcross, bool kMax, class T>
 HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
-  ForBlocks(to - from, [&](auto rows, int block) HWY_ATTR {
+  ForBlocks<kVectors>(to - from, [&](auto rows, int block) HWY_ATTR {
     const int first = from + block;
     DotBlock<decltype(rows)::value, kVectors, kAcross, kMax>(
         d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
@@ -98,7 +98,8 @@ HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
   const bool masked = step.first != nullptr || step.select != nullptr;
   if (!biased && !masked) {
     Scores<kVectors, kAcross, true>(step, 0, step.keys, maximum);
-  } else if (!biased && step.select == nullptr && step.all_last - step.all_first >= kBlockRows) {
+  } else if (!biased && step.select == nullptr &&
+             step.all_last - step.all_first >= kBlockRows<kVectors>) {
     // Only the keys outside [all_first, all_last) are cut by the intervals.
     Scores<kVectors, kAcross, false>(step, 0, step.all_first, maximum);
     Scores<kVectors, kAcross, true>(step, step.all_first, step.all_last, maximum);

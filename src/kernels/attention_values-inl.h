@@ -128,7 +128,7 @@ HWY_INLINE void Accumulate(const TileStep<T>& step, int first_key, int keys, con
   constexpr int kPanel = kAcross * kLanes<T>;
   const T* left = step.v + first_key * step.v_stride;
   const T* right = step.scores + first_key * kPanel;
-  ForBlocks(step.value_width, [&](auto rows, int first) HWY_ATTR {
+  ForBlocks<kVectors>(step.value_width, [&](auto rows, int first) HWY_ATTR {
     constexpr int kRows = decltype(rows)::value;
     T* out = step.out + first * kPanel;
     if (fresh) {

@@ -18,12 +18,14 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of the left operand held in registers at once. With two vectors of columns: 13 x 2
-// accumulators fill 32 registers, 6 x 2 fill 16.
+// Rows of the left operand held in registers at once. With two vectors of columns 13 x 2
+// accumulators fill 32 registers, 6 x 2 fill 16; one vector leaves room for more rows.
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 || HWY_ARCH_ARM_A64
-inline constexpr int kBlockRows = 13;
+template <int kVectors>
+inline constexpr int kBlockRows = kVectors == 2 ? 13 : 16;
 #else
-inline constexpr int kBlockRows = 6;
+template <int kVectors>
+inline constexpr int kBlockRows = kVectors == 2 ? 6 : 12;
 #endif
 
 // kVectors vectors of columns are computed, out of arrays whose rows hold kAcross.
@@ -120,11 +122,12 @@ HWY_NOINLINE void AccumulateBlock(D d, const T* HWY_RESTRICT left, int64_t strid
   }
 }
 
-// Cuts `rows` into blocks of nearly equal height, at most kBlockRows, and calls
+// Cuts `rows` into blocks of nearly equal height, as many rows as the registers hold, and calls
 // block(std::integral_constant<int, height>, first row) for each.
 template <class Block, int... kHeights>
 HWY_INLINE void ForBlocksOf(int rows, Block&& block, std::integer_sequence<int, kHeights...>) {
-  const int blocks = (rows + kBlockRows - 1) / kBlockRows;
+  constexpr int kMost = sizeof...(kHeights);
+  const int blocks = (rows + kMost - 1) / kMost;
   const int height = rows / blocks;
   const int taller = rows % blocks;  // so many blocks get one row more
   int first = 0;
@@ -137,9 +140,9 @@ HWY_INLINE void ForBlocksOf(int rows, Block&& block, std::integer_sequence<int, 
   }
 }
 
-template <class Block>
+template <int kVectors, class Block>
 HWY_INLINE void ForBlocks(int rows, Block&& block) {
-  if (rows > 0) ForBlocksOf(rows, block, std::make_integer_sequence<int, kBlockRows>());
+  if (rows > 0) ForBlocksOf(rows, block, std::make_integer_sequence<int, kBlockRows<kVectors>>());
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
