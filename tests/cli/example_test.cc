@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/attend_document.h"
+#include "volvelle/attention/simd.h"
 
 namespace volvelle::testing {
 namespace {
@@ -26,7 +27,7 @@ const std::vector<std::vector<std::string>> kEveryWay{{},
                                                       {"--path", "oracle"},
                                                       {"--path", "composed"},
                                                       {"--path", "fused"},
-                                                      {"--simd", "scalar"},
+                                                      {"--simd", simd_targets().back()},
                                                       {"--dtype", "float64"},
                                                       {"--threads", "1"}};
 

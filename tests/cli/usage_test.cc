@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "support/attend_document.h"
+#include "volvelle/attention/simd.h"
 #include "volvelle/io/arrays.h"
 
 namespace volvelle::testing {
@@ -29,8 +30,11 @@ TEST(ProgramUsage, NoVerbGivesShortHelp) {
 TEST(ProgramUsage, VersionNamesLibraryCompilerAndInstructionSets) {
   const CapturedRun run = captured_run({"--version"});
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* text : {"volvelle 0.", "compiler", "scalar", "chosen"}) {
+  for (const char* text : {"volvelle 0.", "compiler", "chosen"}) {
     EXPECT_NE(run.out.find(text), std::string::npos) << text;
+  }
+  for (const std::string& target : simd_targets()) {
+    EXPECT_NE(run.out.find(target), std::string::npos) << target;
   }
 }
 
@@ -68,7 +72,7 @@ TEST(ProgramUsage, ValuesOfTheWrongKindAreRefused) {
   expect_refused({"attend", "--scale", "fast"}, 2, "--scale takes a number");
   expect_refused({"attend", "--key-lengths", "1,x"}, 2, "--key-lengths takes a whole number");
   expect_refused({"attend", "--dtype", "int8"}, 2, "float32");
-  expect_refused({"attend", "--simd", "mmx"}, 2, "scalar");
+  expect_refused({"attend", "--simd", "mmx"}, 2, simd_targets().back());
   expect_refused({"attend", "--threads", "0"}, 2, "--threads");
   expect_refused({"attend", "--threads", "-2"}, 2, "--threads");
   expect_refused({"attend", "--digits", "99"}, 2, "--digits");
