@@ -32,6 +32,7 @@ void install_signal_handlers() {
   static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
   std::signal(SIGINT, handle);
   std::signal(SIGTERM, handle);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error to report and to clean up after
   std::signal(SIGPIPE, SIG_DFL);  // whoever started us may have it ignored
 }
 

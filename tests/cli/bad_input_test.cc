@@ -1,5 +1,6 @@
 // Files and shapes that are wrong: a clear message, exit 1 for a bad file and 2 for a bad request.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -138,6 +139,26 @@ TEST(ProgramBadInput, OutputsThatCannotBeWritten) {
   expect_refused({"attend", "--out", folder / "out.txt"}, 2, "out.txt");
   EXPECT_EQ(captured_run({"attend", "--out", there, "--force"}).exit_code, 0);
   EXPECT_NE(bytes_of(there), "mine");
+}
+
+// What fills a disk fills a limit on the size of files too, and needs no disk of its own.
+TEST(ProgramBadInput, AnOutputThatDoesNotFitLeavesNothingBehind) {
+  const ScratchFolder folder;
+  const std::string input = written(folder / "in.npz", {}, {1, 256, 64}, {1, 4, 64}, {1, 4, 64});
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{16384, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);  // the program inherits it
+  const CapturedRun run = captured_run({"attend", input, "--out", folder / "out.npz"});
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.err.find("out.npz"), std::string::npos) << run.err;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / ".")) {
+    EXPECT_EQ(entry.path().filename(), "in.npz");
+    ++files;
+  }
+  EXPECT_EQ(files, 1);
 }
 
 }  // namespace
