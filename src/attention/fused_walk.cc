@@ -12,9 +12,7 @@ namespace {
 constexpr int kTile = kernels::kTileKeys;
 // Queries that share one pass over a tile of keys: enough that reading the keys costs nothing,
 // few enough that their queries and outputs stay in the second-level cache.
-constexpr int kLongTask = 256;
-constexpr int kShortTask = 64;
-constexpr std::int64_t kLongQueries = 512;
+constexpr int kTaskQueries = 256;
 // Keys and values below this stay in the second-level cache by themselves.
 constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
@@ -61,7 +59,7 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
   const std::int64_t queries = problem.queries;
   const std::int64_t bytes =
       (problem.width + problem.value_width) * panel * static_cast<std::int64_t>(sizeof(T));
-  std::int64_t panels = std::max(1, (queries >= kLongQueries ? kLongTask : kShortTask) / panel);
+  std::int64_t panels = std::max(1, kTaskQueries / panel);
   panels =
       std::max<std::int64_t>(1, std::min(panels, kTaskBytes / std::max<std::int64_t>(bytes, 1)));
   const std::int64_t all = (queries + panel - 1) / panel;
