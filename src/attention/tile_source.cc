@@ -101,27 +101,21 @@ template <class T>
 KeyValueTile<T> StridedTiles<T>::load(std::int64_t b, std::int64_t g, std::int64_t first, int count,
                                       T* scratch) const {
   KeyValueTile<T> tile;
-  const Strided4& k = problem_.k;
-  const std::int64_t k_offset = k.offset(b, g, first, 0);
-  if (k_in_place_) {
-    tile.k = static_cast<const T*>(k.data) + k_offset;
-    tile.k_stride = k.stride[2];
-  } else {
-    load_rows(k, k_offset, k.stride[2], k.stride[3], count, problem_.width, scratch);
-    tile.k = scratch;
-    tile.k_stride = problem_.width;
-    scratch += kernels::kTileKeys * problem_.width;
-  }
-  const Strided4& v = problem_.v;
-  const std::int64_t v_offset = v.offset(b, g, first, 0);
-  if (v_in_place_) {
-    tile.v = static_cast<const T*>(v.data) + v_offset;
-    tile.v_stride = v.stride[2];
-  } else {
-    load_rows(v, v_offset, v.stride[2], v.stride[3], count, problem_.value_width, scratch);
-    tile.v = scratch;
-    tile.v_stride = problem_.value_width;
-  }
+  const auto place = [&](const Strided4& view, bool in_place, std::int64_t width, const T*& rows,
+                         std::int64_t& stride) {
+    const std::int64_t offset = view.offset(b, g, first, 0);
+    if (in_place) {
+      rows = static_cast<const T*>(view.data) + offset;
+      stride = view.stride[2];
+    } else {
+      load_rows(view, offset, view.stride[2], view.stride[3], count, width, scratch);
+      rows = scratch;
+      stride = width;
+      scratch += kernels::kTileKeys * width;
+    }
+  };
+  place(problem_.k, k_in_place_, problem_.width, tile.k, tile.k_stride);
+  place(problem_.v, v_in_place_, problem_.value_width, tile.v, tile.v_stride);
   return tile;
 }
 

@@ -34,26 +34,16 @@ class OnEveryTarget : public testing::TestWithParam<std::string> {
   void TearDown() override { set_simd_target("best"); }
 };
 
-// One key of width 1 per score: the panel's weights are power(score - maximum) themselves.
+// A tile of `keys` keys and values of width 1 against one vector of queries, none seen before: the
+// raw score of query i and key j is queries[i] * k[j].
 template <class T>
-void check_exponentials(double bound) {
-  const kernels::ForwardKernels<T>& table = kernels::forward_kernels<T>();
-  const int panel = table.lanes;
-  double worst = 0;
-  for (int block = 0; block < 2000; ++block) {
-    Aligned<T> queries(static_cast<std::size_t>(panel)), scores(128 * 64), out(64), maximum(64),
-        sum(64);
-    Aligned<T> k(2, 1), v(2, 1);
-    k.data[1] = 0;  // scores: (x, 0), so the maximum is 0 and the first weight power(x)
-    for (int i = 0; i < panel; ++i) {
-      queries.data[i] = static_cast<T>(-(block * panel + i) * 0.0137 / std::max(1, panel / 4));
-      maximum.data[i] = -std::numeric_limits<T>::infinity();
-    }
-    kernels::TileStep<T> step;
+struct NarrowTile {
+  explicit NarrowTile(int keys)
+      : k(static_cast<std::size_t>(keys)), v(static_cast<std::size_t>(keys), 1) {
     step.k = k.data;
     step.v = v.data;
     step.k_stride = step.v_stride = 1;
-    step.keys = 2;
+    step.keys = keys;
     step.width = step.value_width = 1;
     step.vectors = step.across = 1;
     step.queries = queries.data;
@@ -61,15 +51,36 @@ void check_exponentials(double bound) {
     step.out = out.data;
     step.maximum = maximum.data;
     step.sum = sum.data;
-    table.tile(step);
+  }
+  void run() { kernels::forward_kernels<T>().tile(step); }
+  T weight(int key, int query) const {
+    return scores.data[key * kernels::forward_kernels<T>().lanes + query];
+  }
+
+  Aligned<T> k, v;
+  Aligned<T> queries{64}, scores{128 * 64}, out{64}, sum{64};
+  Aligned<T> maximum{64, -std::numeric_limits<T>::infinity()};
+  kernels::TileStep<T> step;
+};
+
+// Scores (x, 0) with x below 0: the maximum is 0 and the first weight power(x).
+template <class T>
+void check_exponentials(double bound) {
+  const int panel = kernels::forward_kernels<T>().lanes;
+  double worst = 0;
+  for (int block = 0; block < 2000; ++block) {
+    NarrowTile<T> tile(2);
+    tile.k.data[0] = 1;
     for (int i = 0; i < panel; ++i) {
-      const double x = static_cast<double>(queries.data[i]) /
-                       static_cast<double>(kernels::forward_kernels<T>().per_nat);
-      const double wanted =
-          sizeof(T) == 4 ? std::exp2(static_cast<double>(queries.data[i])) : std::exp(x);
-      EXPECT_EQ(scores.data[panel + i], 1);  // power(0) is exactly 1
-      if (wanted < 1e-37) continue;          // float32 may flush these to 0
-      worst = std::max(worst, std::abs(static_cast<double>(scores.data[i]) / wanted - 1));
+      tile.queries.data[i] = static_cast<T>(-(block * panel + i) * 0.0137 / std::max(1, panel / 4));
+    }
+    tile.run();
+    for (int i = 0; i < panel; ++i) {
+      const double x = static_cast<double>(tile.queries.data[i]);
+      const double wanted = sizeof(T) == 4 ? std::exp2(x) : std::exp(x);
+      EXPECT_EQ(tile.weight(1, i), 1);  // power(0) is exactly 1
+      if (wanted < 1e-37) continue;     // float32 flushes these to 0
+      worst = std::max(worst, std::abs(static_cast<double>(tile.weight(0, i)) / wanted - 1));
     }
   }
   EXPECT_LE(worst, bound);
@@ -81,34 +92,43 @@ TEST_P(OnEveryTarget, ExponentialsAreAccurate) {
   check_exponentials<double>(8e-16);
 }
 
-TEST_P(OnEveryTarget, NanStaysAndMinusInfinityIsNothing) {
-  const kernels::ForwardKernels<float>& table = kernels::forward_kernels<float>();
-  const int panel = table.lanes;
-  const float infinity = std::numeric_limits<float>::infinity();
-  Aligned<float> queries(64, 1), scores(128 * 64), out(64), maximum(64, -infinity), sum(64);
-  Aligned<float> k(3), v(3, 1);
-  k.data[0] = -infinity;
-  k.data[1] = 0.5f;
-  kernels::TileStep<float> step;
-  step.k = k.data;
-  step.v = v.data;
-  step.k_stride = step.v_stride = 1;
-  step.keys = 2;
-  step.width = step.value_width = 1;
-  step.vectors = step.across = 1;
-  step.queries = queries.data;
-  step.scores = scores.data;
-  step.out = out.data;
-  step.maximum = maximum.data;
-  step.sum = sum.data;
-  table.tile(step);
-  for (int i = 0; i < panel; ++i) {
-    EXPECT_EQ(scores.data[i], 0);
-    EXPECT_EQ(sum.data[i], 1);
+// Weights on both sides of the smallest normal number: they are normal or exactly 0.
+template <class T>
+void check_no_subnormal(T border) {
+  bool some = false;
+  bool none = false;
+  for (T x = border - 4; x <= border + 4; x += T{0.25}) {
+    NarrowTile<T> tile(2);
+    tile.k.data[0] = 1;
+    tile.queries.data[0] = x;
+    tile.run();
+    const T weight = tile.weight(0, 0);
+    EXPECT_TRUE(weight == 0 || weight >= std::numeric_limits<T>::min()) << x << ": " << weight;
+    some = some || weight != 0;
+    none = none || weight == 0;
   }
-  k.data[0] = std::numeric_limits<float>::quiet_NaN();
-  table.tile(step);
-  for (int i = 0; i < panel; ++i) EXPECT_TRUE(std::isnan(sum.data[i]));
+  EXPECT_TRUE(some && none);
+}
+
+TEST_P(OnEveryTarget, WeightsAreNeverSubnormal) {
+  check_no_subnormal<float>(-126);
+  check_no_subnormal<double>(-708);
+}
+
+TEST_P(OnEveryTarget, NanStaysAndMinusInfinityIsNothing) {
+  const int panel = kernels::forward_kernels<float>().lanes;
+  NarrowTile<float> tile(2);
+  for (int i = 0; i < panel; ++i) tile.queries.data[i] = 1;
+  tile.k.data[0] = -std::numeric_limits<float>::infinity();
+  tile.k.data[1] = 0.5f;
+  tile.run();
+  for (int i = 0; i < panel; ++i) {
+    EXPECT_EQ(tile.weight(0, i), 0);
+    EXPECT_EQ(tile.sum.data[i], 1);
+  }
+  tile.k.data[0] = std::numeric_limits<float>::quiet_NaN();
+  tile.run();
+  for (int i = 0; i < panel; ++i) EXPECT_TRUE(std::isnan(tile.sum.data[i]));
 }
 
 template <class T>
