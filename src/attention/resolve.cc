@@ -112,6 +112,12 @@ void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
     refuse("softcap is " + std::to_string(r.softcap) +
            "; it must be a finite number above 0, or 0 for none");
   }
+  r.dropout = problem.dropout;
+  r.dropout_seed = problem.dropout_seed;
+  if (!(r.dropout >= 0 && r.dropout < 1)) {
+    refuse("dropout is " + std::to_string(r.dropout) +
+           "; it must be a probability in [0, 1), 0 for none");
+  }
   r.causal = problem.causal;
   r.window = extent("window", problem.window);
   r.window_right = extent("window_right", problem.window_right);

@@ -50,6 +50,8 @@ struct ResolvedAttention {
   DType dtype = DType::float32;
   double scale = 1;
   double softcap = 0;
+  double dropout = 0;  ///< in [0, 1)
+  std::uint64_t dropout_seed = 0;
   Strided4 q, k, v, bias, keep;
   Strided2 slopes, sinks;  ///< (H, 1)
   Strided2 bias_table;     ///< (H, 2M+1)

@@ -26,6 +26,7 @@ enum class Buckets : std::uint8_t { none, one_way, two_way };
 ///     scores += bias + slopes + tables               additive, plain arithmetic
 ///     excluded keys are taken out                    a set, never a number
 ///     weights = softmax over the keys that are left  the sink is one more column
+///     weights = drop(weights)                        with probability `dropout`, if it is not 0
 ///     output  = weights * v
 ///
 /// Shapes: q (B,H,T,D), k (B,G,S,D), v (B,G,S,E) of one dtype: float32, float64, float16 or
@@ -71,6 +72,13 @@ struct AttentionProblem {
   View query_segments = {};  ///< (B,T) integers, with key_segments: equal ids see each other
   View key_segments = {};    ///< (B,S)
   View keep = {};  ///< bool or integers 0 and 1, broadcast to (B,H,T,S): 1 sees, 0 is excluded
+
+  /// Training only: each weight is dropped (made 0) with this probability in [0, 1), the others are
+  /// divided by 1 - dropout. Which ones depends on the seed and the cell's (b, h, i, j) alone, so
+  /// every path, thread count and pass drops the same; 0 draws nothing. Log-sum-exp, entropy and
+  /// column sums are those of the weights before.
+  double dropout = 0;
+  std::uint64_t dropout_seed = 0;
 };
 
 }  // namespace volvelle
