@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "base/aligned_memory.h"
 #include "base/thread_pool.h"
 #include "kernels/peak.h"
+#include "measure/read_buffer.h"
 #include "volvelle/base/error.h"
 
 namespace volvelle {
@@ -66,26 +65,15 @@ double fma_peak_gflops(DType dtype, int threads, double microseconds) {
 }
 
 double read_bandwidth_gbs(int threads, std::size_t bytes) {
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
   const int count = resolve_threads(threads);
-  if (bytes < kBlock) {
+  if (bytes < ReadBuffer::kBlock) {
     throw InvalidArgument("[read_bandwidth] " + std::to_string(bytes) +
                           " bytes; at least 1048576 are needed");
   }
-  const auto blocks = static_cast<std::int64_t>(bytes / kBlock);
-  Workspace memory;
-  auto* data = static_cast<float*>(memory.at_least(bytes));
-  const auto block = [&](std::int64_t task) { return data + task * std::int64_t{kBlock / 4}; };
-  parallel_for(blocks, count, [&](std::int64_t task) { std::memset(block(task), 0, kBlock); });
-  std::vector<float> sums(static_cast<std::size_t>(blocks));
+  ReadBuffer buffer(bytes, count);
   double best = 0;
   for (int pass = 0; pass < 5; ++pass) {
-    const Clock::time_point start = Clock::now();
-    parallel_for(blocks, count, [&](std::int64_t task) {
-      sums[static_cast<std::size_t>(task)] = kernels::read_once(block(task), kBlock / 4);
-    });
-    const double read = static_cast<double>(blocks) * static_cast<double>(kBlock);
-    best = std::max(best, read / seconds_since(start) * 1e-9);
+    best = std::max(best, buffer.read_gbs(buffer.blocks(), count));
   }
   return best;
 }

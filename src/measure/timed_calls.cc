@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <vector>
 
+#include "measure/read_buffer.h"
+#include "volvelle/attention/simd.h"
 #include "volvelle/measure/peak.h"
 
 namespace volvelle {
@@ -31,41 +34,82 @@ double run(const TimedCalls& timed, std::int64_t calls) {
   return seconds_since(start);
 }
 
-// How many calls fill 200 us, found by doubling; the calls also warm caches and workspaces.
-std::int64_t calls_per_repetition(const TimedCalls& timed) {
-  constexpr double kShortest = 200e-6;
+// How many calls fill `shortest` seconds, found by doubling; the calls also warm caches and
+// workspaces.
+std::int64_t calls_per_repetition(const TimedCalls& timed, double shortest) {
   std::int64_t calls = 1;
-  for (double taken = run(timed, 1); taken < kShortest && calls < (1 << 20);) {
-    const double wanted = std::ceil(kShortest / std::max(taken, 1e-9) * static_cast<double>(calls));
+  for (double taken = run(timed, 1); taken < shortest && calls < (1 << 20);) {
+    const double wanted = std::ceil(shortest / std::max(taken, 1e-9) * static_cast<double>(calls));
     calls = std::clamp(static_cast<std::int64_t>(wanted), calls + 1, 2 * calls);
     taken = run(timed, calls);
   }
   return calls;
 }
 
+// A rate of the work over a rate of the machine taken before and after each repetition of it.
+class Share {
+ public:
+  explicit Share(std::function<double()> machine_rate) : machine_rate_(std::move(machine_rate)) {
+    before_ = machine_rate_();
+  }
+  void add(double work_rate) {
+    const double after = machine_rate_();
+    rates_.push_back((before_ + after) / 2);
+    shares_.push_back(work_rate / rates_.back());
+    before_ = after;
+  }
+  double rate() const { return median(rates_); }
+  double share() const { return median(shares_); }
+
+ private:
+  std::function<double()> machine_rate_;
+  double before_ = 0;
+  std::vector<double> rates_, shares_;
+};
+
+double read_rate(int threads) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  constexpr std::int64_t kBlocks = 32;
+  thread_local std::optional<ReadBuffer> buffer;
+  if (!buffer) buffer.emplace(kBytes, threads);
+  return buffer->read_gbs(kBlocks, threads);
+}
+
 }  // namespace
 
-Timing time_against_peak(const TimedCalls& timed) {
+Figures time_calls(const TimedCalls& timed) {
   constexpr double kPeakMicroseconds = 40;
   constexpr std::size_t kFewest = 5, kMost = 200000;
-  const auto peak = [&] { return fma_peak_gflops(timed.dtype, timed.threads, kPeakMicroseconds); };
   const auto stopped = [&] { return timed.stopped && timed.stopped(); };
-  const std::int64_t calls = calls_per_repetition(timed);
-  std::vector<double> seconds, peaks, shares;
+  const bool reads = timed.bytes > 0;
+  const std::int64_t calls = calls_per_repetition(timed, reads ? 3e-3 : 200e-6);
+  std::optional<Share> of_bandwidth;
+  if (reads) of_bandwidth.emplace([&] { return read_rate(timed.threads); });
+  Share of_peak([&] { return fma_peak_gflops(timed.dtype, timed.threads, kPeakMicroseconds); });
+  std::vector<double> seconds;
   const Clock::time_point start = Clock::now();
-  double before = peak();
   while (seconds.size() < kMost && !stopped() &&
          (seconds.size() < kFewest || seconds_since(start) < timed.seconds)) {
     const double taken = run(timed, calls) / static_cast<double>(calls);
-    const double after = peak();
     seconds.push_back(taken);
-    peaks.push_back((before + after) / 2);
-    shares.push_back(timed.operations / taken * 1e-9 / peaks.back());
-    before = after;
+    of_peak.add(timed.operations / taken * 1e-9);
+    if (reads) of_bandwidth->add(timed.bytes / taken * 1e-9);
   }
-  const auto repetitions = static_cast<int>(seconds.size());
-  return {median(std::move(seconds)), median(std::move(peaks)), median(std::move(shares)),
-          repetitions};
+  Figures figures;
+  figures.threads = timed.threads;
+  figures.simd = simd_target();
+  figures.repetitions = static_cast<int>(seconds.size());
+  const double typical = median(std::move(seconds));
+  figures.milliseconds = typical * 1e3;
+  figures.gflops = typical > 0 ? timed.operations / typical * 1e-9 : 0;
+  figures.peak_gflops = of_peak.rate();
+  figures.share_of_peak = of_peak.share();
+  if (reads) {
+    figures.gigabytes_per_second = typical > 0 ? timed.bytes / typical * 1e-9 : 0;
+    figures.read_gbs = of_bandwidth->rate();
+    figures.share_of_bandwidth = of_bandwidth->share();
+  }
+  return figures;
 }
 
 }  // namespace volvelle

@@ -2,30 +2,27 @@
 
 #include <functional>
 
+#include "volvelle/measure/figures.h"
 #include "volvelle/tensor/dtype.h"
 
 namespace volvelle {
 
-/// How to time something against this machine's peak.
+/// How to time something against what this machine can do.
 struct TimedCalls {
   std::function<void()> call;
   double operations = 0;  ///< of one call
+  double bytes = 0;       ///< that one call must read from memory; 0: not timed against that
   DType dtype = DType::float32;
   int threads = 1;
   double seconds = 0.5;
   std::function<bool()> stopped = {};
 };
 
-struct Timing {
-  double seconds = 0;        ///< of one call, median
-  double peak_gflops = 0;    ///< median
-  double share_of_peak = 0;  ///< median
-  int repetitions = 0;
-};
-
-/// Repetitions of at least 200 us with the peak taken for 40 us before and after each, so that
-/// changes of the clock and of what else the machine does drop out of the share. The first
-/// repetition warms up and is not counted.
-Timing time_against_peak(const TimedCalls& timed);
+/// Repetitions with the multiply-add peak taken for 40 us before and after each, so that changes of
+/// the clock and of what else the machine does drop out of the share. Where bytes are given, 32 MiB
+/// of a buffer of 256 MiB are read before and after each as well; the buffer is kept for the
+/// thread's next case. A repetition is as many calls as fill 200 us, or 3 ms beside such reading.
+/// The first warms up and is not counted.
+Figures time_calls(const TimedCalls& timed);
 
 }  // namespace volvelle
