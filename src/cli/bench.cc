@@ -1,8 +1,10 @@
 #include "cli/bench.h"
 
+#include <algorithm>
 #include <array>
 
 #include "cli/bench_attention.h"
+#include "cli/bench_decode.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
@@ -13,15 +15,20 @@ namespace {
 const std::array kBenchmarks{
     Verb{"bench attention", "attention against this machine's peak, checked first", "[options]",
          kBenchAttentionExamples, kBenchAttentionNotes, run_bench_attention},
+    Verb{"bench decode", "few queries over many keys, against the read bandwidth", "[options]",
+         kBenchDecodeExamples, kBenchDecodeNotes, run_bench_decode},
 };
 
 // Behind "bench ".
 std::string short_name(const Verb& benchmark) { return std::string(benchmark.name).substr(6); }
 
 std::string listing() {
+  constexpr std::size_t kSummaries = 28;
   std::string text = "Benchmarks\n";
   for (const Verb& benchmark : benchmarks()) {
-    text += "  volvelle " + std::string(benchmark.name) + "    " + benchmark.summary + '\n';
+    std::string line = "  volvelle " + std::string(benchmark.name);
+    line.resize(std::max(line.size() + 2, kSummaries), ' ');
+    text += line + benchmark.summary + '\n';
   }
   return text + "  volvelle bench NAME --help lists the options of one\n";
 }

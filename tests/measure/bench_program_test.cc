@@ -12,6 +12,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// The row of a benchmark of one shape; its document's machine is looked at as well.
+nlohmann::json only_row(const std::string& arguments) {
+  const auto run = testing::run_command("volvelle bench " + arguments +
+                                        " --threads 1 --seconds 0.001 --json 2>/dev/null");
+  EXPECT_EQ(run.exit_code, 0) << arguments;
+  const auto document = nlohmann::json::parse(run.standard_output);
+  EXPECT_GT(document["machine"]["peak_gflops_float32"].get<double>(), 0);
+  EXPECT_GT(document["machine"]["read_gbs"].get<double>(), 0);
+  EXPECT_EQ(document["rows"].size(), 1u);
+  return document["rows"][0];
+}
+
 TEST(BenchProgram, AloneListsTheBenchmarks) {
   const auto run = testing::run_command("volvelle bench");
   EXPECT_EQ(run.exit_code, 0);
@@ -19,15 +31,8 @@ TEST(BenchProgram, AloneListsTheBenchmarks) {
 }
 
 TEST(BenchProgram, JsonHasTheMachineAndEveryKeyOfARow) {
-  const auto run = testing::run_command(
-      "volvelle bench attention --queries 24 --heads 2 --key-heads 1 --head-width 8 --causal "
-      "--threads 1 --seconds 0.001 --json 2>/dev/null");
-  ASSERT_EQ(run.exit_code, 0);
-  const auto document = nlohmann::json::parse(run.standard_output);
-  EXPECT_GT(document["machine"]["peak_gflops_float32"].get<double>(), 0);
-  EXPECT_GT(document["machine"]["read_gbs"].get<double>(), 0);
-  ASSERT_EQ(document["rows"].size(), 1u);
-  const auto& row = document["rows"][0];
+  const auto row =
+      only_row("attention --queries 24 --heads 2 --key-heads 1 --head-width 8 --causal");
   EXPECT_EQ(row["op"], "attention");
   EXPECT_EQ(row["dtype"], "float32");
   EXPECT_EQ(row["batch"], 1);
@@ -45,16 +50,46 @@ TEST(BenchProgram, JsonHasTheMachineAndEveryKeyOfARow) {
   }
 }
 
+TEST(BenchProgram, JsonOfDecodingHasTheBandwidth) {
+  const auto row = only_row(
+      "decode --heads 4 --key-heads 2 --keys 200 --head-width 8 --dtype bfloat16 --rotate 0.1");
+  EXPECT_EQ(row["op"], "decode");
+  EXPECT_EQ(row["dtype"], "bfloat16");
+  EXPECT_EQ(row["heads"], 4);
+  EXPECT_EQ(row["key_heads"], 2);
+  EXPECT_EQ(row["queries"], 1);
+  EXPECT_EQ(row["keys"], 200);
+  EXPECT_EQ(row["head_width"], 8);
+  for (const char* key : {"milliseconds", "gigabytes_per_second", "read_gbs", "share_of_bandwidth",
+                          "cold_bytes", "max_error"}) {
+    EXPECT_GT(row[key].get<double>(), 0) << key;
+  }
+}
+
 TEST(BenchProgram, TextFitsThePage) {
-  const auto run = testing::run_command(
-      "volvelle bench attention --dtype bfloat16 --batch 16 --heads 12 --key-heads 12 --queries 32 "
-      "--keys 4096 --head-width 16 --causal --window 1000 --seconds 0.001 2>/dev/null");
-  ASSERT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.standard_output, HasSubstr("of peak"));
-  for (std::size_t begin = 0; begin < run.standard_output.size();) {
-    const std::size_t end = run.standard_output.find('\n', begin);
-    EXPECT_LE(end - begin, 80u) << run.standard_output.substr(begin, end - begin);
-    begin = end + 1;
+  for (const char* arguments :
+       {"attention --dtype bfloat16 --batch 16 --heads 12 --key-heads 12 --queries 32 --keys 4096 "
+        "--head-width 16 --causal --window 1000",
+        "decode --dtype bfloat16 --heads 32 --key-heads 1 --keys 32768 --window 1000 --causal "
+        "--rotate 1"}) {
+    const auto run = testing::run_command(std::string("volvelle bench ") + arguments +
+                                          " --seconds 0.001 2>/dev/null");
+    ASSERT_EQ(run.exit_code, 0) << arguments;
+    for (std::size_t begin = 0; begin < run.standard_output.size();) {
+      const std::size_t end = run.standard_output.find('\n', begin);
+      EXPECT_LE(end - begin, 80u) << run.standard_output.substr(begin, end - begin);
+      begin = end + 1;
+    }
+  }
+}
+
+TEST(BenchProgram, HelpOfEveryBenchmarkBeginsWithItsExamples) {
+  for (const std::string name : {"attention", "decode"}) {
+    const auto list = testing::run_command("volvelle bench");
+    EXPECT_THAT(list.standard_output, HasSubstr("volvelle bench " + name));
+    const auto help = testing::run_command("volvelle bench " + name + " --help");
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.standard_output, HasSubstr("Examples\n  volvelle bench " + name));
   }
 }
 
@@ -73,7 +108,8 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
        {"nothing", "--threads 1", "attention --queries 0", "attention --threads 0",
         "attention --window -1", "attention --seconds 0", "attention --simd none",
         "attention --dtype int8", "attention --heads 3 --key-heads 2", "attention extra",
-        "attention --batsh 1"}) {
+        "attention --batsh 1", "decode --keys 0", "decode --rotate 0", "decode --heads 3",
+        "attention --rotate 3"}) {
     const auto run =
         testing::run_command(std::string("volvelle bench ") + arguments + " 2>/dev/null");
     EXPECT_EQ(run.exit_code, 2) << arguments;
