@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "attention/composed_operations.h"
+#include "attention/composed_rows.h"
 #include "base/aligned_memory.h"
 #include "base/thread_pool.h"
 #include "tensor/convert.h"
@@ -70,28 +71,6 @@ struct HeadMemory {
 };
 
 template <class Real>
-void store(const Strided4& array, std::int64_t b, std::int64_t h, std::int64_t rows,
-           std::int64_t width, const Real* from) {
-  if (!array.present) return;
-  visit_dtype(array.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      T* row = static_cast<T*>(const_cast<void*>(array.data)) + array.offset(b, h, i, 0);
-      for (std::int64_t e = 0; e < width; ++e) {
-        const Real value = *from++;
-        if constexpr (std::is_same_v<T, Float16>) {
-          row[e * array.stride[3]] = to_float16(value);
-        } else if constexpr (std::is_same_v<T, BFloat16>) {
-          row[e * array.stride[3]] = to_bfloat16(value);
-        } else {
-          row[e * array.stride[3]] = static_cast<T>(value);
-        }
-      }
-    }
-  });
-}
-
-template <class Real>
 void attend_head(const ResolvedAttention& r, const ResolvedOutputs& outputs, std::int64_t b,
                  std::int64_t h, void* memory) {
   const HeadMemory<Real> own(r, memory);
@@ -103,18 +82,19 @@ void attend_head(const ResolvedAttention& r, const ResolvedOutputs& outputs, std
   head.exclude(own.excluded);
   head.exponentials(own.matrix, own.excluded, own.maxima);
   head.normalise(own.matrix, own.excluded, own.maxima, own.lse);
-  store(outputs.lse, b, h, r.queries, 1, own.lse);
-  if (outputs.output.present) {
-    head.weigh(own.matrix, own.excluded, own.maxima, own.inputs, own.output);
-    store(outputs.output, b, h, r.queries, r.value_width, own.output);
-  }
+  scatter_rows(outputs.lse, b, h, r.queries, 1, own.lse);
   if (outputs.entropy.present) {
     head.entropy(own.matrix, own.lse, own.maxima, own.entropy);
-    store(outputs.entropy, b, h, r.queries, 1, own.entropy);
+    scatter_rows(outputs.entropy, b, h, r.queries, 1, own.entropy);
   }
   if (outputs.column_sums.present) {
     head.column_sums(own.matrix, own.columns);
-    store(outputs.column_sums, b, h, r.keys, 1, own.columns);
+    scatter_rows(outputs.column_sums, b, h, r.keys, 1, own.columns);
+  }
+  if (outputs.output.present) {
+    head.drop(own.matrix);
+    head.weigh(own.matrix, own.excluded, own.maxima, own.inputs, own.output);
+    scatter_rows(outputs.output, b, h, r.queries, r.value_width, own.output);
   }
 }
 

@@ -7,53 +7,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "attention/composed_rows.h"
+#include "attention/dropout.h"
 #include "tensor/convert.h"
 #include "volvelle/attention/buckets.h"
 
 namespace volvelle {
 namespace {
-
-// A finite bias of double stays finite in float: only -inf takes a key out.
-float narrowed(double value) {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost));
-}
-
-template <class Real, class T>
-Real widened(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return static_cast<Real>(to_float(value));
-  } else if constexpr (std::is_same_v<T, double> && std::is_same_v<Real, float>) {
-    return narrowed(value);
-  } else {
-    return static_cast<Real>(value);
-  }
-}
-
-// Rows [0, rows) of one head, gathered without gaps.
-template <class Real>
-void gather(const Strided4& array, std::int64_t b, std::int64_t h, std::int64_t rows,
-            std::int64_t width, Real* out) {
-  visit_dtype(array.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const T* row = static_cast<const T*>(array.data) + array.offset(b, h, i, 0);
-      for (std::int64_t d = 0; d < width; ++d) *out++ = widened<Real>(row[d * array.stride[3]]);
-    }
-  });
-}
-
-// Eight partial sums: shorter chains of rounding, and the compiler makes vectors of them.
-template <class Real>
-Real dot(const Real* a, const Real* b, std::int64_t count) {
-  Real part[8] = {};
-  std::int64_t d = 0;
-  for (; d + 8 <= count; d += 8) {
-    for (int lane = 0; lane < 8; ++lane) part[lane] += a[d + lane] * b[d + lane];
-  }
-  for (; d < count; ++d) part[d % 8] += a[d] * b[d];
-  return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
-}
 
 std::vector<double> table_row(const Strided2& table, std::int64_t head) {
   std::vector<double> row(static_cast<std::size_t>(table.shape[1]));
@@ -71,9 +31,13 @@ std::vector<std::int64_t> integers(const Strided2& array, std::int64_t b) {
   return row;
 }
 
-// Positions of a row's tokens: as given, or counted from `first`.
-std::vector<std::int64_t> positions(const Strided2& given, std::int64_t b, std::int64_t count,
-                                    std::int64_t first) {
+template <class Real>
+constexpr Real kMinusInfinity = -std::numeric_limits<Real>::infinity();
+
+}  // namespace
+
+std::vector<std::int64_t> bias_positions(const Strided2& given, std::int64_t b, std::int64_t count,
+                                         std::int64_t first) {
   if (given.present) return integers(given, b);
   std::vector<std::int64_t> row(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < row.size(); ++i) row[i] = first + static_cast<std::int64_t>(i);
@@ -81,16 +45,11 @@ std::vector<std::int64_t> positions(const Strided2& given, std::int64_t b, std::
 }
 
 template <class Real>
-constexpr Real kMinusInfinity = -std::numeric_limits<Real>::infinity();
-
-}  // namespace
-
-template <class Real>
 void ComposedHead<Real>::scores(Real* inputs, Real* matrix) const {
   Real* q = inputs;
   Real* k = inputs + r_.queries * r_.width;
-  gather(r_.q, b_, h_, r_.queries, r_.width, q);
-  gather(r_.k, b_, r_.key_head(h_), r_.keys, r_.width, k);
+  gather_rows(r_.q, b_, h_, r_.queries, r_.width, q);
+  gather_rows(r_.k, b_, r_.key_head(h_), r_.keys, r_.width, k);
   for (std::int64_t i = 0; i < r_.queries; ++i) {
     for (std::int64_t j = 0; j < r_.keys; ++j) {
       *matrix++ = dot(q + i * r_.width, k + j * r_.width, r_.width);
@@ -136,8 +95,8 @@ void ComposedHead<Real>::add_dense(Real* matrix) const {
 
 template <class Real>
 void ComposedHead<Real>::add_by_position(Real* matrix) const {
-  const auto query = positions(r_.query_positions, b_, r_.queries, r_.offset(b_));
-  const auto key = positions(r_.key_positions, b_, r_.keys, 0);
+  const auto query = bias_positions(r_.query_positions, b_, r_.queries, r_.offset(b_));
+  const auto key = bias_positions(r_.key_positions, b_, r_.keys, 0);
   const double slope = r_.slopes.present ? r_.slopes.value(h_, 0) : 0;
   std::vector<double> clamped, buckets;
   if (r_.bias_table.present) clamped = table_row(r_.bias_table, h_);
@@ -262,9 +221,20 @@ void ComposedHead<Real>::normalise(Real* matrix, const bool* excluded, const Rea
 }
 
 template <class Real>
+void ComposedHead<Real>::drop(Real* weights) const {
+  if (!(r_.dropout > 0)) return;
+  const kernels::DropoutStream stream = dropout_stream(r_, b_, h_);
+  for (std::int64_t i = 0; i < r_.queries; ++i) {
+    for (std::int64_t j = 0; j < r_.keys; ++j) {
+      *weights++ *= static_cast<Real>(dropout_factor(stream, i, j));
+    }
+  }
+}
+
+template <class Real>
 void ComposedHead<Real>::weigh(const Real* weights, const bool* excluded, const Real* maxima,
                                Real* values, Real* output) const {
-  gather(r_.v, b_, r_.key_head(h_), r_.keys, r_.value_width, values);
+  gather_rows(r_.v, b_, r_.key_head(h_), r_.keys, r_.value_width, values);
   for (std::int64_t i = 0; i < r_.queries; ++i) {
     Real* out = output + i * r_.value_width;
     std::fill_n(out, r_.value_width, Real{0});

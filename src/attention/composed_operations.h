@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "attention/resolved.h"
 
 namespace volvelle {
+
+/// Positions of a row's tokens for biases: as given, or counted from `first`.
+std::vector<std::int64_t> bias_positions(const Strided2& given, std::int64_t b, std::int64_t count,
+                                         std::int64_t first);
 
 /// The operations of one head's T x S matrix, one after the other, in `Real` (float or double).
 /// Matrices are row-major without gaps and belong to the caller; each step reads what the step
@@ -27,6 +32,8 @@ class ComposedHead {
   /// included. The two matrices may be the same.
   void exponentials(Real* matrix, const bool* excluded, Real* maxima) const;
   void normalise(Real* matrix, const bool* excluded, const Real* maxima, Real* lse) const;
+  /// Each weight times its dropout factor; nothing without dropout.
+  void drop(Real* weights) const;
   /// weights * v into rows of E numbers. What is excluded is never multiplied in.
   void weigh(const Real* weights, const bool* excluded, const Real* maxima, Real* values,
              Real* output) const;

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "attention/dropout.h"
 #include "attention/oracle_terms.h"
 #include "tensor/convert.h"
 
@@ -12,20 +13,6 @@ namespace volvelle {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-void store(const Strided4& array, std::int64_t offset, double value) {
-  visit_dtype(array.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    T* place = static_cast<T*>(const_cast<void*>(array.data)) + offset;
-    if constexpr (std::is_same_v<T, Float16>) {
-      *place = to_float16(value);
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-      *place = to_bfloat16(value);
-    } else {
-      *place = static_cast<T>(value);
-    }
-  });
-}
 
 // A row's scores and, in their place later, its weights. Excluded keys are marked, not valued.
 struct Row {
@@ -41,7 +28,7 @@ struct Row {
 class Head {
  public:
   Head(const ResolvedAttention& problem, std::int64_t b, std::int64_t h, AttentionFault fault)
-      : r_(problem), b_(b), h_(h), fault_(fault) {
+      : r_(problem), b_(b), h_(h), fault_(fault), stream_(dropout_stream(problem, b, h)) {
     if (r_.sinks.present && fault != AttentionFault::sink_dropped) {
       sink_ = r_.sinks.value(h, 0);
       has_sink_ = true;
@@ -93,8 +80,8 @@ class Head {
     }
   }
 
-  // weights * v; what is not seen is never multiplied in.
-  void weigh(const Row& row, double* output) const {
+  // weights * v, after dropout; what is not seen is never multiplied in.
+  void weigh(std::int64_t i, const Row& row, double* output) const {
     const std::int64_t g = key_head_of(r_, h_, fault_);
     for (std::int64_t e = 0; e < r_.value_width; ++e) output[e] = 0;
     if (row.empty) return;
@@ -102,8 +89,10 @@ class Head {
       const auto at = static_cast<std::size_t>(j);
       if (!row.seen[at]) continue;
       const std::int64_t first = r_.v.offset(b_, g, j, 0);
+      const double weight =
+          r_.dropout > 0 ? row.values[at] * dropout_factor(stream_, i, j) : row.values[at];
       for (std::int64_t e = 0; e < r_.value_width; ++e) {
-        output[e] += row.values[at] * element(r_.v, first + e * r_.v.stride[3]);
+        output[e] += weight * element(r_.v, first + e * r_.v.stride[3]);
       }
     }
   }
@@ -112,7 +101,7 @@ class Head {
     scores(i, row);
     softmax(row);
     if (fault_ == AttentionFault::mask_after_softmax) drop_excluded(i, row);
-    weigh(row, output);
+    weigh(i, row, output);
   }
 
  private:
@@ -123,6 +112,7 @@ class Head {
   const ResolvedAttention& r_;
   std::int64_t b_, h_;
   AttentionFault fault_;
+  kernels::DropoutStream stream_;
   double sink_ = 0;
   bool has_sink_ = false;
 };
@@ -162,13 +152,14 @@ class Results {
     if (outputs_.output.present) {
       const std::int64_t first = outputs_.output.offset(b_, h_, i, 0);
       for (std::int64_t e = 0; e < r_.value_width; ++e) {
-        store(outputs_.output, first + e * outputs_.output.stride[3],
-              output[static_cast<std::size_t>(e)]);
+        store_rounded(outputs_.output, first + e * outputs_.output.stride[3],
+                      output[static_cast<std::size_t>(e)]);
       }
     }
-    if (outputs_.lse.present) store(outputs_.lse, outputs_.lse.offset(b_, h_, i, 0), row.lse);
+    if (outputs_.lse.present)
+      store_rounded(outputs_.lse, outputs_.lse.offset(b_, h_, i, 0), row.lse);
     if (outputs_.entropy.present) {
-      store(outputs_.entropy, outputs_.entropy.offset(b_, h_, i, 0), row.entropy);
+      store_rounded(outputs_.entropy, outputs_.entropy.offset(b_, h_, i, 0), row.entropy);
     }
     for (std::size_t j = 0; j < column_sums_.size(); ++j) column_sums_[j] += row.values[j];
   }
@@ -176,7 +167,8 @@ class Results {
   void finish() {
     for (std::size_t j = 0; j < column_sums_.size(); ++j) {
       const auto at = static_cast<std::int64_t>(j);
-      store(outputs_.column_sums, outputs_.column_sums.offset(b_, h_, at, 0), column_sums_[j]);
+      store_rounded(outputs_.column_sums, outputs_.column_sums.offset(b_, h_, at, 0),
+                    column_sums_[j]);
     }
   }
 
@@ -202,7 +194,7 @@ void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outp
       for (std::int64_t i = 0; i < problem.queries; ++i) {
         Row& row = rows[columns ? static_cast<std::size_t>(i) : 0];
         if (columns) {
-          head.weigh(row, output.data());
+          head.weigh(i, row, output.data());
         } else {
           head.row(i, row, output.data());
         }

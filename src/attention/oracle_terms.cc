@@ -39,9 +39,8 @@ double dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head) {
 double bias(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
   double sum = 0;
   if (r.bias.present) sum += element(r.bias, r.bias.offset(at.b, at.h, at.i, at.j));
-  const std::int64_t p =
-      r.query_positions.present ? r.query_positions.integer(at.b, at.i) : at.i + r.offset(at.b);
-  const std::int64_t j = r.key_positions.present ? r.key_positions.integer(at.b, at.j) : at.j;
+  const std::int64_t p = query_position(r, at.b, at.i);
+  const std::int64_t j = key_position(r, at.b, at.j);
   if (r.slopes.present) {
     const double fall = r.slopes.value(at.h, 0) * static_cast<double>(std::abs(p - j));
     sum += fault == AttentionFault::slope_sign ? fall : -fall;
@@ -59,9 +58,37 @@ double bias(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
 
 }  // namespace
 
+std::int64_t query_position(const ResolvedAttention& r, std::int64_t b, std::int64_t i) {
+  return r.query_positions.present ? r.query_positions.integer(b, i) : i + r.offset(b);
+}
+
+std::int64_t key_position(const ResolvedAttention& r, std::int64_t b, std::int64_t j) {
+  return r.key_positions.present ? r.key_positions.integer(b, j) : j;
+}
+
+double cap_slope(const ResolvedAttention& r, const Pair& at) {
+  if (!(r.softcap > 0)) return 1;
+  const double t = std::tanh(dot(r, at, r.key_head(at.h)) * r.scale / r.softcap);
+  return 1 - t * t;
+}
+
 double element(const Strided4& array, std::int64_t offset) {
   return visit_dtype(array.dtype, [&](auto zero) {
     return as_double(static_cast<const decltype(zero)*>(array.data)[offset]);
+  });
+}
+
+void store_rounded(const Strided4& array, std::int64_t offset, double value) {
+  visit_dtype(array.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    T* place = static_cast<T*>(const_cast<void*>(array.data)) + offset;
+    if constexpr (std::is_same_v<T, Float16>) {
+      *place = to_float16(value);
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+      *place = to_bfloat16(value);
+    } else {
+      *place = static_cast<T>(value);
+    }
   });
 }
 

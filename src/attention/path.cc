@@ -7,7 +7,6 @@ namespace volvelle {
 
 AttentionPath choose_path(const ResolvedAttention& problem, AttentionPath wanted,
                           std::string* reason) {
-  if (problem.dropout > 0) throw Unsupported("[attend] no path drops weights yet");
   if (wanted == AttentionPath::oracle || wanted == AttentionPath::composed) {
     if (reason != nullptr) *reason = "asked for";
     return wanted;

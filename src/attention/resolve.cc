@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/dropout.h"
 #include "attention/resolve_layout.h"
 #include "attention/resolve_options.h"
 #include "attention/resolve_values.h"
@@ -94,6 +95,14 @@ void lay_out_arrays(const AttentionProblem& problem, ResolvedAttention& r) {
   check_products(r, problem);
 }
 
+// Beyond these the cells of the stream would share words.
+void check_stream(const ResolvedAttention& r, const AttentionProblem& problem) {
+  if (r.batch > kMostDropoutPlanes || r.heads > kMostDropoutPlanes ||
+      r.queries > kMostDropoutTokens || r.keys > kMostDropoutTokens) {
+    refuse("dropout takes B and H up to 2^24, T and S up to 2^34 (" + shapes_of(problem) + ")");
+  }
+}
+
 std::int64_t extent(const char* name, std::int64_t value) {
   if (value < 0) {
     refuse(std::string(name) + " " + std::to_string(value) +
@@ -118,6 +127,7 @@ void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
     refuse("dropout is " + std::to_string(r.dropout) +
            "; it must be a probability in [0, 1), 0 for none");
   }
+  if (r.dropout > 0) check_stream(r, problem);
   r.causal = problem.causal;
   r.window = extent("window", problem.window);
   r.window_right = extent("window_right", problem.window_right);

@@ -32,12 +32,14 @@ Strided2 started2(const View& view) {
 }
 
 [[noreturn]] void refuse_shape(const NamedView& array, const std::string& wanted) {
-  refuse(described(array.name, array.view) + " must have shape " + wanted);
+  refuse(described(array.name, array.view) + " must have shape " + wanted, array.operation);
 }
 
 }  // namespace
 
-void refuse(const std::string& text) { throw InvalidArgument("[attend] " + text); }
+void refuse(const std::string& text, const char* operation) {
+  throw InvalidArgument("[" + std::string(operation) + "] " + text);
+}
 
 std::string described(const char* name, const View& view) {
   return std::string(name) + " " + to_string(view.shape());
@@ -47,29 +49,32 @@ void check_memory(const NamedView& array) {
   const View& view = array.view;
   bool empty = false;
   for (const std::int64_t length : view.shape()) {
-    if (length < 0) refuse(described(array.name, view) + " has a negative axis");
+    if (length < 0) refuse(described(array.name, view) + " has a negative axis", array.operation);
     empty = empty || length == 0;
   }
   if (empty) return;
   if (view.data() == nullptr) {
-    refuse(described(array.name, view) + " has elements but its pointer is null");
+    refuse(described(array.name, view) + " has elements but its pointer is null", array.operation);
   }
   if (!fits_63_bits(view)) {
     refuse(described(array.name, view) + " with strides " + to_string(view.strides()) +
-           " reaches beyond 63 bits of bytes");
+               " reaches beyond 63 bits of bytes",
+           array.operation);
   }
 }
 
 void check_floating(const NamedView& array) {
   if (is_floating(array.view.dtype())) return;
   refuse(std::string(array.name) + " is " + std::string(name_of(array.view.dtype())) +
-         "; it must be float32, float64, float16 or bfloat16");
+             "; it must be float32, float64, float16 or bfloat16",
+         array.operation);
 }
 
 void check_integer(const NamedView& array) {
   if (is_integer(array.view.dtype())) return;
   refuse(std::string(array.name) + " is " + std::string(name_of(array.view.dtype())) +
-         "; it must be of an integer type");
+             "; it must be of an integer type",
+         array.operation);
 }
 
 Strided4 on_four_axes(const NamedView& array, std::int64_t shape[4]) {

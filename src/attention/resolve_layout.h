@@ -8,17 +8,18 @@
 
 namespace volvelle {
 
-/// Throws InvalidArgument("[attend] " + text). Texts are built by callers only when they throw: the
-/// checks themselves cost no allocation.
-[[noreturn]] void refuse(const std::string& text);
+/// Throws InvalidArgument("[operation] " + text). Texts are built by callers only when they throw:
+/// the checks themselves cost no allocation.
+[[noreturn]] void refuse(const std::string& text, const char* operation = "attend");
 
 /// "q (2,12,64,32)", for messages.
 std::string described(const char* name, const View& view);
 
-/// Where one view's numbers go when it is laid out; `name` is for messages.
+/// Where one view's numbers go when it is laid out; `name` and `operation` are for messages.
 struct NamedView {
   const char* name;
   const View& view;
+  const char* operation = "attend";
 };
 
 /// No negative axis, a pointer where there are elements, and byte offsets that fit 63 bits.

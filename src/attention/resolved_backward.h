@@ -16,10 +16,22 @@ struct ResolvedBackward {
   Strided2 grad_bias_table;          ///< (H, 2M+1)
   Strided2 grad_bucket_table;        ///< (H, buckets)
 
+  bool any_wanted() const { return scores_wanted() || grad_v.present || grad_sinks.present; }
   bool scores_wanted() const {  ///< whether dS is needed at all
     return grad_q.present || grad_k.present || grad_bias.present || grad_slopes.present ||
            grad_bias_table.present || grad_bucket_table.present;
   }
 };
+
+/// Checks the arrays of a backward call against its problem, as resolve_outputs does those of a
+/// forward call. Throws InvalidArgument.
+ResolvedBackward resolve_backward(const ResolvedAttention& problem, const AttentionProblem& views,
+                                  const AttentionSaved& saved, const View& grad_output,
+                                  const AttentionGradients& gradients);
+
+/// Computes the log-sum-exp of a few query rows anew and compares it with the saved one: that of
+/// another problem fits by its shape and would give plausible numbers. Throws InvalidArgument,
+/// naming the row. Looks at one row in 4096, at least one and at most 8.
+void check_saved(const ResolvedAttention& problem, const ResolvedBackward& backward);
 
 }  // namespace volvelle

@@ -17,7 +17,7 @@ std::string shape_text(const ResolvedAttention& r) {
 
 // How many (B,H,T,S) matrices of the computing type are kept.
 std::int64_t kept_matrices(const ResolvedAttention& r) {
-  return 5 + (r.softcap > 0 ? 1 : 0) + (r.has_bias() ? 1 : 0);
+  return 5 + (r.softcap > 0 ? 1 : 0) + (r.has_bias() ? 1 : 0) + (r.dropout > 0 ? 1 : 0);
 }
 
 void check_size(const ResolvedAttention& r, std::size_t size, std::size_t limit_bytes) {
@@ -72,11 +72,12 @@ class StepsOfHead {
     weights = next(steps_.weights, weights);
     Real* lse = of_head<Real>(steps_.lse, task_, r_.queries);
     head_.normalise(weights, excluded, maxima, lse);
-    head_.weigh(weights, excluded, maxima, inputs,
-                of_head<Real>(steps_.output, task_, r_.queries * r_.value_width));
     head_.entropy(weights, lse, maxima, of_head<Real>(steps_.entropy, task_, r_.queries));
     head_.row_sums(weights, of_head<Real>(steps_.row_sums, task_, r_.queries));
     head_.column_sums(weights, of_head<Real>(steps_.column_sums, task_, r_.keys));
+    if (r_.dropout > 0) head_.drop(weights = next(steps_.dropped, weights));
+    head_.weigh(weights, excluded, maxima, inputs,
+                of_head<Real>(steps_.output, task_, r_.queries * r_.value_width));
     without_scale(scores, excluded);
   }
 
@@ -120,6 +121,7 @@ AttentionSteps make_steps(const ResolvedAttention& r, DType dtype) {
   if (r.has_exclusion()) steps.excluded = Tensor(DType::boolean, square);
   steps.exponentials = Tensor(dtype, square);
   steps.weights = Tensor(dtype, square);
+  if (r.dropout > 0) steps.dropped = Tensor(dtype, square);
   steps.weights_unscaled = Tensor(dtype, square);
   steps.row_sums = Tensor(dtype, rows);
   steps.column_sums = Tensor(dtype, {r.batch, r.heads, r.keys});

@@ -33,6 +33,8 @@ class Maker {
     p.window_right = r_.window_right;
     p.prefix = r_.prefix;
     p.chunk = r_.chunk;
+    p.dropout = r_.dropout;
+    p.dropout_seed = r_.seed * 0x9E3779B97F4A7C15u;  // both words of the seed in use
     biases(heads, unit);
     exclusion(heads);
     p.q = q.view();
@@ -42,6 +44,8 @@ class Maker {
     p.q = place(q, r_.layout);
     p.k = place(k, r_.layout);
     p.v = place(v, r_.layout);
+    made_.grad_output =
+        place(filled(r_.dtype, shape(heads, r_.queries, r_.value_width), unit), r_.layout);
     return std::move(made_);
   }
 
@@ -217,7 +221,7 @@ std::ostream& operator<<(std::ostream& out, const Recipe& r) {
       << " right " << r.window_right << " prefix " << r.prefix << " chunk " << r.chunk
       << " lengths " << r.key_lengths << " padding " << static_cast<int>(r.padding) << " segments "
       << r.segments << " keep " << name_of_span(r.keep) << " " << name_of(r.keep_dtype) << " "
-      << r.kept << " poison " << r.poison;
+      << r.kept << " dropout " << r.dropout << " poison " << r.poison;
   return out;
 }
 

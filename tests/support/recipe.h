@@ -47,6 +47,7 @@ struct Recipe {
   Span keep = Span::none;
   DType keep_dtype = DType::boolean;
   double kept = 0.7;
+  double dropout = 0;
   bool poison = false;  ///< NaN and infinity wherever no query looks
 };
 
@@ -55,6 +56,7 @@ std::ostream& operator<<(std::ostream& out, const Recipe& recipe);
 /// A problem and the memory that its views look at.
 struct Made {
   AttentionProblem problem;
+  View grad_output;  ///< something to go back with, of q's dtype and layout
   std::vector<Tensor> memory;
 };
 Made make(const Recipe& recipe);

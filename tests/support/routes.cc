@@ -8,7 +8,6 @@
 
 #include "attention/composed.h"
 #include "support/arrays.h"
-#include "support/tolerance.h"
 #include "volvelle/attention/simd.h"
 
 namespace volvelle::testing {
@@ -49,12 +48,6 @@ double root_mean_square(const View& view) {
     ++count;
   }
   return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-}
-
-bool near(double ours, double right, const Allowed& allowed) {
-  if (std::isnan(right)) return std::isnan(ours);
-  if (std::isinf(right)) return ours == right;
-  return std::fabs(ours - right) <= allowed.absolute + allowed.relative * std::fabs(right);
 }
 
 // Compares (B,H,rows,width); `allowed(row)` is asked once per row.
@@ -121,16 +114,28 @@ Answer answer(const AttentionProblem& problem, const Route& route, int threads) 
   return answer;
 }
 
-std::string difference(const AttentionProblem& problem, const Answer& ours, const Answer& right) {
+bool near(double ours, double right, const Allowed& allowed) {
+  if (std::isnan(right)) return std::isnan(ours);
+  if (std::isinf(right)) return ours == right;
+  return std::fabs(ours - right) <= allowed.absolute + allowed.relative * std::fabs(right);
+}
+
+Sizes sizes_of(const AttentionProblem& problem, const Answer& right) {
   const ResolvedAttention r = resolve(problem);
-  const std::vector<double> lse = values_of(right.lse.view());
   double worst = 0;
-  for (const double of_row : lse) {
+  for (const double of_row : values_of(right.lse.view())) {
     if (std::isfinite(of_row)) worst = std::max(worst, std::fabs(of_row));
   }
   const double terms = std::fabs(r.scale) * static_cast<double>(r.width) *
                        root_mean_square(problem.q) * root_mean_square(problem.k);
-  Sizes sizes{r.dtype, terms, r.keys, worst + r.softcap, largest(problem.v)};
+  return {r.dtype, terms, r.keys, worst + r.softcap, largest(problem.v), r.value_width};
+}
+
+std::string difference(const AttentionProblem& problem, const Answer& ours, const Answer& right) {
+  const ResolvedAttention r = resolve(problem);
+  const std::vector<double> lse = values_of(right.lse.view());
+  Sizes sizes = sizes_of(problem, right);
+  const double worst = sizes.logit - r.softcap;
   // A row's scores are about as large as its log-sum-exp, or as the cap that formed them.
   const auto of_row = [&](std::size_t row) {
     sizes.logit = (std::isfinite(lse[row]) ? std::fabs(lse[row]) : worst) + r.softcap;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attention/oracle.h"
+#include "support/tolerance.h"
 #include "volvelle/attention/attend.h"
 
 namespace volvelle::testing {
@@ -33,6 +34,12 @@ Answer answer(const AttentionProblem& problem, const Route& route, int threads =
 
 /// What `ours` has wrong, beyond what dtype and lengths allow; empty: nothing.
 std::string difference(const AttentionProblem& problem, const Answer& ours, const Answer& right);
+
+/// What rounding errors of a problem grow with; `logit` is that of the worst row.
+Sizes sizes_of(const AttentionProblem& problem, const Answer& right);
+
+/// Whether a number is as it should be; what is not finite must be so alike.
+bool near(double ours, double right, const Allowed& allowed);
 
 /// The first array that is not the same bit for bit; empty: none.
 std::string bit_difference(const Answer& a, const Answer& b);

@@ -49,6 +49,18 @@ Allowed allowed_entropy(const Sizes& sizes) {
   return {2 * most * share(sizes), 0};
 }
 
+// The share of a weight reaches every term; dP and delta are sums over E, the saved output and a
+// half-precision path's factors are rounded to the storage type.
+Allowed allowed_gradient(const Sizes& sizes, std::int64_t terms, double magnitude, DType stored) {
+  const bool half = sizes.dtype == DType::float16 || sizes.dtype == DType::bfloat16;
+  const double chain = 8 + std::sqrt(static_cast<double>(terms + sizes.value_width));
+  const double part = share(sizes) + 2 * chain * computing_roundoff(sizes.dtype) +
+                      (half ? 2 * unit_roundoff(sizes.dtype) : 0.0);
+  Allowed allowed{part * magnitude + 1e-30, 2.01 * unit_roundoff(stored)};
+  if (stored == DType::float16) allowed.absolute += 0x1p-24;  // one step among its smallest
+  return allowed;
+}
+
 Allowed allowed_column_sum(const Sizes& sizes) { return {share(sizes), share(sizes)}; }
 
 }  // namespace volvelle::testing

@@ -19,12 +19,16 @@ struct Sizes {
   std::int64_t keys = 1;  ///< S, the length of the sums over keys
   double logit = 0;       ///< size of the row's scores: their rounding moves every weight
   double value = 1;       ///< largest |v|, which bounds the output
+  std::int64_t value_width = 1;  ///< E, the length of the sums behind a gradient's terms
 };
 
 /// What a correct path may differ from the oracle, in one place.
 Allowed allowed_output(const Sizes& sizes);
 Allowed allowed_lse(const Sizes& sizes);
 Allowed allowed_entropy(const Sizes& sizes);
+/// Of an element of a gradient, a sum of so many terms whose magnitudes add up to `magnitude`;
+/// `stored` is the gradient's dtype.
+Allowed allowed_gradient(const Sizes& sizes, std::int64_t terms, double magnitude, DType stored);
 /// Of a sum over queries, every term off by the same share at worst.
 Allowed allowed_column_sum(const Sizes& sizes);
 

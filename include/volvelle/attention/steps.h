@@ -18,6 +18,7 @@ struct AttentionSteps {
   Tensor excluded;          ///< boolean: true where the key is excluded; absent without exclusion
   Tensor exponentials;      ///< exp(score - row maximum), 0 where excluded
   Tensor weights;           ///< exponentials over their row sum (the sink included)
+  Tensor dropped;           ///< the weights after dropout; absent without it
   Tensor weights_unscaled;  ///< the weights had scale been 1
   Tensor row_sums;          ///< (B,H,T)
   Tensor column_sums;       ///< (B,H,S)

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "attention/resolved_backward.h"
+
+namespace volvelle {
+
+/// Elements of the gradients that several heads may add to: what one head gives, and all together.
+struct SharedCounts {
+  std::int64_t bias = 0, bias_table = 0, bucket_table = 0;  ///< of one head
+  /// Distinct (b, h) planes of the bias to which several heads add; 0 where each has its own.
+  std::int64_t bias_planes = 0;
+
+  SharedCounts(const ResolvedAttention& r, const ResolvedBackward& back) {
+    const auto& bias_stride = back.grad_bias.stride;
+    if (back.grad_bias.present) {
+      bias = (bias_stride[2] == 0 ? 1 : r.queries) * (bias_stride[3] == 0 ? 1 : r.keys);
+      const std::int64_t planes =
+          (bias_stride[0] == 0 ? 1 : r.batch) * (bias_stride[1] == 0 ? 1 : r.heads);
+      if (planes < r.batch * r.heads) bias_planes = planes;
+    }
+    if (back.grad_bias_table.present) bias_table = r.bias_table.shape[1];
+    if (back.grad_bucket_table.present) bucket_table = r.bucket_table.shape[1];
+  }
+
+  std::int64_t of_head() const { return bias + bias_table + bucket_table + 2; }
+  std::int64_t of_all(const ResolvedAttention& r) const {
+    return bias * bias_planes + (bias_table + bucket_table + 2) * r.heads;
+  }
+};
+
+/// Doubles for the gradients that heads share: of one head, or of all.
+struct SharedSums {
+  SharedSums(double* at, const SharedCounts& counts, std::int64_t planes, std::int64_t heads)
+      : bias(at),
+        bias_table(bias + counts.bias * planes),
+        bucket_table(bias_table + counts.bias_table * heads),
+        slope(bucket_table + counts.bucket_table * heads),
+        sink(slope + heads) {}
+
+  double *bias, *bias_table, *bucket_table, *slope, *sink;
+};
+
+/// One head's arrays in one workspace.
+template <class Real>
+struct HeadMemory {
+  static constexpr std::int64_t kLine = 64;
+
+  /// 0 when the bytes do not fit 63 bits.
+  static std::size_t bytes(const ResolvedAttention& r, const SharedCounts& counts) {
+    std::int64_t pairs = 0;
+    std::int64_t sum = 0;
+    const std::int64_t per_pair =
+        (r.softcap > 0 ? 3 : 2) * static_cast<std::int64_t>(sizeof(Real)) + 1;
+    if (__builtin_mul_overflow(r.queries, r.keys, &pairs) ||
+        __builtin_mul_overflow(pairs, per_pair, &sum)) {
+      return 0;
+    }
+    const std::int64_t line = 16 * kLine;
+    for (const std::int64_t count : rows(r)) {  // checked products: resolve() saw to their size
+      const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(Real));
+      if (__builtin_add_overflow(sum, bytes, &sum)) return 0;
+    }
+    std::int64_t shared = 0;
+    if (__builtin_mul_overflow(counts.of_head(), std::int64_t{8}, &shared) ||
+        __builtin_add_overflow(sum, shared, &sum) || __builtin_add_overflow(sum, line, &sum)) {
+      return 0;
+    }
+    return static_cast<std::size_t>((sum + kLine - 1) / kLine * kLine);
+  }
+
+  HeadMemory(const ResolvedAttention& r, const SharedCounts& counts, void* memory)
+      : at_(static_cast<char*>(memory)),
+        shared(take<double>(counts.of_head())),
+        weights(take<Real>(r.queries * r.keys)),
+        scores(take<Real>(r.queries * r.keys)),
+        slopes(r.softcap > 0 ? take<Real>(r.queries * r.keys) : nullptr) {
+    Real** const arrays[] = {&inputs, &values, &output, &grad_output, &maxima,
+                             &lse,    &deltas, &grad_q, &grad_k,      &grad_v};
+    const auto count = rows(r);
+    for (std::size_t n = 0; n < count.size(); ++n) *arrays[n] = take<Real>(count[n]);
+    excluded = reinterpret_cast<bool*>(at_);
+  }
+
+  const Real* q() const { return inputs; }
+  const Real* k(const ResolvedAttention& r) const { return inputs + r.queries * r.width; }
+
+ private:
+  static std::array<std::int64_t, 10> rows(const ResolvedAttention& r) {
+    const std::int64_t t = r.queries, s = r.keys;
+    return {(t + s) * r.width, s * r.value_width, t * r.value_width, t * r.value_width, t, t, t,
+            t * r.width,       s * r.width,       s * r.value_width};
+  }
+  template <class E>
+  E* take(std::int64_t count) {
+    E* array = reinterpret_cast<E*>(at_);
+    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(E));
+    at_ += (bytes + kLine - 1) / kLine * kLine;
+    return array;
+  }
+  char* at_;
+
+ public:
+  double* shared;
+  Real *weights, *scores, *slopes;
+  Real *inputs, *values, *output, *grad_output, *maxima, *lse, *deltas, *grad_q, *grad_k, *grad_v;
+  bool* excluded;
+};
+
+}  // namespace volvelle

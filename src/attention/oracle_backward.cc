@@ -1,0 +1,189 @@
+#include "attention/oracle_backward.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "attention/oracle_gradient_row.h"
+#include "volvelle/attention/buckets.h"
+
+namespace volvelle {
+namespace {
+
+using Sums = std::vector<double>;
+
+Sums zeros(bool wanted, std::int64_t count) {
+  return Sums(wanted ? static_cast<std::size_t>(count) : 0);
+}
+
+// A dense bias's gradient: its extents are 1 along the axes that are summed over.
+struct BiasSums {
+  BiasSums(const ResolvedAttention& r, const Strided4& array) {
+    const std::int64_t full[4] = {r.batch, r.heads, r.queries, r.keys};
+    std::int64_t count = 1;
+    for (int axis = 0; axis < 4; ++axis) {
+      // A stride of 0 on a longer axis: summed over. No element is written twice.
+      summed[axis] = array.stride[axis] == 0;
+      extent[axis] = summed[axis] ? 1 : full[axis];
+      count *= extent[axis];
+    }
+    sums = zeros(array.present, count);
+  }
+
+  void add(const Pair& at, double score, bool first_slice_only) {
+    const std::int64_t place[4] = {at.b, at.h, at.i, at.j};
+    std::int64_t index = 0;
+    for (int axis = 0; axis < 4; ++axis) {
+      if (first_slice_only && summed[axis] && place[axis] > 0) return;
+      index = index * extent[axis] + (summed[axis] ? 0 : place[axis]);
+    }
+    sums[static_cast<std::size_t>(index)] += score;
+  }
+
+  bool summed[4];
+  std::int64_t extent[4];
+  Sums sums;
+};
+
+void store_heads(const Strided4& array, const std::int64_t extent[4], const Sums& sums,
+                 double left) {
+  if (!array.present) return;
+  const double* value = sums.data();
+  for (std::int64_t a = 0; a < extent[0]; ++a) {
+    for (std::int64_t b = 0; b < extent[1]; ++b) {
+      for (std::int64_t c = 0; c < extent[2]; ++c) {
+        for (std::int64_t d = 0; d < extent[3]; ++d) {
+          store_rounded(array, array.offset(a, b, c, d), left * *value++);
+        }
+      }
+    }
+  }
+}
+
+void store_table(const Strided2& array, const Sums& sums, double left) {
+  if (!array.present) return;
+  const Strided4 laid{array.data, array.dtype, {array.stride[0], array.stride[1], 0, 0}, true};
+  const std::int64_t extent[4] = {array.shape[0], array.shape[1], 1, 1};
+  store_heads(laid, extent, sums, left);
+}
+
+class AllSums {
+ public:
+  AllSums(const ResolvedAttention& r, const ResolvedBackward& back, BackwardFault fault)
+      : r_(r),
+        back_(back),
+        fault_(fault),
+        q_(zeros(back.grad_q.present, r.batch * r.heads * r.queries * r.width)),
+        k_(zeros(back.grad_k.present, r.batch * r.key_heads * r.keys * r.width)),
+        v_(zeros(back.grad_v.present, r.batch * r.key_heads * r.keys * r.value_width)),
+        slopes_(zeros(back.grad_slopes.present, r.heads)),
+        sinks_(zeros(back.grad_sinks.present, r.heads)),
+        bias_table_(zeros(back.grad_bias_table.present, r.heads * r.bias_table.shape[1])),
+        bucket_table_(zeros(back.grad_bucket_table.present, r.heads * r.bucket_table.shape[1])),
+        bias_(r, back.grad_bias) {}
+
+  void add(const GradientRow& row, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (row.empty()) return;
+    if (back_.grad_sinks.present) sinks_[static_cast<std::size_t>(h)] += row.sink();
+    for (std::int64_t j = 0; j < r_.keys; ++j) {
+      if (!row.sees(j)) continue;
+      const Pair at{b, h, i, j};
+      add_products(row, at);
+      add_by_position(row, at);
+      if (back_.grad_bias.present) {
+        bias_.add(at, row.score(j), fault_ == BackwardFault::bias_not_summed);
+      }
+    }
+  }
+
+  void store() const {
+    using F = BackwardFault;
+    const std::int64_t q[4] = {r_.batch, r_.heads, r_.queries, r_.width};
+    const std::int64_t k[4] = {r_.batch, r_.key_heads, r_.keys, r_.width};
+    const std::int64_t v[4] = {r_.batch, r_.key_heads, r_.keys, r_.value_width};
+    store_heads(back_.grad_q, q, q_, left_by(fault_, F::q_halved, F::q_dropped));
+    store_heads(back_.grad_k, k, k_, left_by(fault_, F::k_halved, F::k_dropped));
+    store_heads(back_.grad_v, v, v_, left_by(fault_, F::v_halved, F::v_dropped));
+    store_heads(back_.grad_bias, bias_.extent, bias_.sums,
+                left_by(fault_, F::bias_halved, F::bias_dropped));
+    store_table(back_.grad_slopes, slopes_, left_by(fault_, F::slopes_halved, F::slopes_dropped));
+    store_table(back_.grad_sinks, sinks_, left_by(fault_, F::sinks_halved, F::sinks_dropped));
+    store_table(back_.grad_bias_table, bias_table_,
+                left_by(fault_, F::bias_table_halved, F::bias_table_dropped));
+    store_table(back_.grad_bucket_table, bucket_table_,
+                left_by(fault_, F::bucket_table_halved, F::bucket_table_dropped));
+  }
+
+ private:
+  void add_products(const GradientRow& row, const Pair& at) {
+    const double product = row.product(at.j);
+    const std::int64_t g = r_.key_head(at.h);
+    const std::int64_t query = ((at.b * r_.heads + at.h) * r_.queries + at.i) * r_.width;
+    const std::int64_t key = (at.b * r_.key_heads + g) * r_.keys + at.j;
+    const bool first_of_group = at.h % (r_.heads / r_.key_heads) == 0;
+    const bool reaches_keys = first_of_group || fault_ != BackwardFault::key_heads_not_summed;
+    for (std::int64_t d = 0; d < r_.width; ++d) {
+      if (back_.grad_q.present) {
+        q_[static_cast<std::size_t>(query + d)] +=
+            product * row.term(element(r_.k, r_.k.offset(at.b, g, at.j, d)));
+      }
+      if (back_.grad_k.present && reaches_keys) {
+        k_[static_cast<std::size_t>(key * r_.width + d)] +=
+            product * row.term(element(r_.q, r_.q.offset(at.b, at.h, at.i, d)));
+      }
+    }
+    if (!back_.grad_v.present || !reaches_keys) return;
+    const double share = row.value_share(at.j);
+    for (std::int64_t e = 0; e < r_.value_width; ++e) {
+      v_[static_cast<std::size_t>(key * r_.value_width + e)] += share * row.grad_output(e);
+    }
+  }
+
+  void add_by_position(const GradientRow& row, const Pair& at) {
+    if (!back_.grad_slopes.present && !back_.grad_bias_table.present &&
+        !back_.grad_bucket_table.present) {
+      return;
+    }
+    const std::int64_t offset = key_position(r_, at.b, at.j) - query_position(r_, at.b, at.i);
+    const double score = row.score(at.j);
+    if (back_.grad_slopes.present) {
+      slopes_[static_cast<std::size_t>(at.h)] +=
+          row.term(-static_cast<double>(std::abs(offset))) * score;
+    }
+    if (back_.grad_bias_table.present) {
+      const std::int64_t m = r_.bias_table.shape[1] / 2;
+      const std::int64_t entry = std::clamp(offset, -m, m) + m;
+      bias_table_[static_cast<std::size_t>(at.h * (2 * m + 1) + entry)] += score;
+    }
+    if (back_.grad_bucket_table.present) {
+      const std::int64_t count = r_.bucket_table.shape[1];
+      const std::int64_t bucket = bucket_of(offset, r_.buckets, count, r_.max_distance);
+      bucket_table_[static_cast<std::size_t>(at.h * count + bucket)] += score;
+    }
+  }
+
+  const ResolvedAttention& r_;
+  const ResolvedBackward& back_;
+  BackwardFault fault_;
+  Sums q_, k_, v_, slopes_, sinks_, bias_table_, bucket_table_;
+  BiasSums bias_;
+};
+
+}  // namespace
+
+void attend_backward_oracle(const ResolvedAttention& r, const ResolvedBackward& backward,
+                            BackwardFault fault, GradientSum sum) {
+  AllSums sums(r, backward, fault);
+  GradientRow row(r, backward, fault, sum);
+  for (std::int64_t b = 0; b < r.batch; ++b) {
+    for (std::int64_t h = 0; h < r.heads; ++h) {
+      for (std::int64_t i = 0; i < r.queries; ++i) {
+        row.compute(b, h, i);
+        sums.add(row, b, h, i);
+      }
+    }
+  }
+  sums.store();
+}
+
+}  // namespace volvelle
