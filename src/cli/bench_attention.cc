@@ -1,34 +1,18 @@
 #include "cli/bench_attention.h"
 
-#include "cli/bench_run.h"
-#include "cli/bench_shape.h"
-#include "cli/exit_code.h"
+#include "cli/bench_shape_run.h"
 #include "volvelle/measure/attention_bench.h"
 
 namespace volvelle::cli {
 
 int run_bench_attention(const Invocation& call) {
-  ShapeOptions shape;
-  BenchOptions options;
-  CommandLine line(call.verb);
-  shape.declare(line, AttentionCase{}, {"float32", "float64", "float16", "bfloat16"});
-  options.declare(line);
-  if (!line.parse(call)) return kDone;
-  run_benchmark<AttentionCase, AttentionFigures>(
-      call, options,
-      {.title = std::string("Attention") + kShapeLegend,
-       .titles = joined(shape_titles(), peak_titles()),
-       .cases = shape.given() ? std::vector{shape.shape()} : attention_cases(),
-       .name = shape_text,
-       .measure = measure_attention,
-       .cells = [](const auto& row) { return joined(shape_cells(row.shape), peak_cells(row)); },
-       .write =
-           [](JsonWriter& json, const AttentionFigures& row) {
-             json.key("op").value("attention");
-             write_shape(json, row.shape);
-             write_figures(json, row);
-           }});
-  return kDone;
+  return run_shape_benchmark(call, {.op = "attention",
+                                    .title = "Attention",
+                                    .standard = AttentionCase{},
+                                    .dtypes = {"float32", "float64", "float16", "bfloat16"},
+                                    .cases = attention_cases(),
+                                    .measure = measure_attention,
+                                    .limit = Limit::peak});
 }
 
 const char* const kBenchAttentionExamples =

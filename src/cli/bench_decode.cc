@@ -1,36 +1,18 @@
 #include "cli/bench_decode.h"
 
-#include "cli/bench_run.h"
-#include "cli/bench_shape.h"
-#include "cli/exit_code.h"
+#include "cli/bench_shape_run.h"
 #include "volvelle/measure/decode_bench.h"
 
 namespace volvelle::cli {
 
 int run_bench_decode(const Invocation& call) {
-  ShapeOptions shape;
-  BenchOptions options;
-  CommandLine line(call.verb);
-  shape.declare(line, decode_case(), {"float32", "float64", "float16", "bfloat16"});
-  options.declare(line);
-  options.declare_rotation(line);
-  if (!line.parse(call)) return kDone;
-  run_benchmark<AttentionCase, AttentionFigures>(
-      call, options,
-      {.title = std::string("Decoding") + kShapeLegend,
-       .titles = joined(shape_titles(), bandwidth_titles()),
-       .cases = shape.given() ? std::vector{shape.shape()} : decode_cases(),
-       .name = shape_text,
-       .measure = measure_decode,
-       .cells =
-           [](const auto& row) { return joined(shape_cells(row.shape), bandwidth_cells(row)); },
-       .write =
-           [](JsonWriter& json, const AttentionFigures& row) {
-             json.key("op").value("decode");
-             write_shape(json, row.shape);
-             write_figures(json, row);
-           }});
-  return kDone;
+  return run_shape_benchmark(call, {.op = "decode",
+                                    .title = "Decoding",
+                                    .standard = decode_case(),
+                                    .dtypes = {"float32", "float64", "float16", "bfloat16"},
+                                    .cases = decode_cases(),
+                                    .measure = measure_decode,
+                                    .limit = Limit::bandwidth});
 }
 
 const char* const kBenchDecodeExamples =

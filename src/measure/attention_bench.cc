@@ -1,6 +1,5 @@
 #include "volvelle/measure/attention_bench.h"
 
-#include "base/thread_pool.h"
 #include "measure/attention_arrays.h"
 #include "measure/sampled_check.h"
 #include "measure/timed_calls.h"
@@ -20,16 +19,14 @@ AttentionFigures measure_attention(const AttentionCase& given, const MeasureOpti
   AttentionOutputs outputs;
   outputs.output = output.mutable_view();
   AttentionOptions how;
-  how.threads = resolve_threads(options.threads);
+  how.threads = options.threads;
 
   attend(problem, outputs, how);
   const double error = check_sampled_rows(problem, output.view());
   AttentionFigures figures{time_calls({.call = [&] { attend(problem, outputs, how); },
                                        .operations = useful_operations(shape),
-                                       .dtype = shape.dtype,
-                                       .threads = how.threads,
-                                       .seconds = options.seconds,
-                                       .stopped = options.stopped}),
+                                       .dtype = shape.dtype},
+                                      options),
                            shape};
   figures.max_error = error;
   return figures;

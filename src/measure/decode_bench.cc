@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/thread_pool.h"
 #include "measure/attention_arrays.h"
 #include "measure/rotation.h"
 #include "measure/sampled_check.h"
@@ -71,7 +70,7 @@ AttentionFigures measure_decode(const AttentionCase& given, const MeasureOptions
   AttentionOutputs outputs;
   outputs.output = output.mutable_view();
   AttentionOptions how;
-  how.threads = resolve_threads(options.threads);
+  how.threads = options.threads;
   Sets sets(arrays, options.cold_bytes);
 
   sets.attend_next(outputs, how);
@@ -87,10 +86,8 @@ AttentionFigures measure_decode(const AttentionCase& given, const MeasureOptions
   AttentionFigures figures{time_calls({.call = [&] { sets.attend_next(outputs, how); },
                                        .operations = useful_operations(shape),
                                        .bytes = decode_bytes(shape),
-                                       .dtype = shape.dtype,
-                                       .threads = how.threads,
-                                       .seconds = options.seconds,
-                                       .stopped = options.stopped}),
+                                       .dtype = shape.dtype},
+                                      options),
                            shape};
   figures.max_error = error;
   figures.cold_bytes = sets.bytes();

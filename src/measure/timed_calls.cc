@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "measure/read_buffer.h"
 #include "volvelle/attention/simd.h"
 #include "volvelle/measure/peak.h"
@@ -77,26 +78,27 @@ double read_rate(int threads) {
 
 }  // namespace
 
-Figures time_calls(const TimedCalls& timed) {
+Figures time_calls(const TimedCalls& timed, const MeasureOptions& how) {
   constexpr double kPeakMicroseconds = 40;
   constexpr std::size_t kFewest = 5, kMost = 200000;
-  const auto stopped = [&] { return timed.stopped && timed.stopped(); };
+  const int threads = resolve_threads(how.threads);
+  const auto stopped = [&] { return how.stopped && how.stopped(); };
   const bool reads = timed.bytes > 0;
   const std::int64_t calls = calls_per_repetition(timed, reads ? 3e-3 : 200e-6);
   std::optional<Share> of_bandwidth;
-  if (reads) of_bandwidth.emplace([&] { return read_rate(timed.threads); });
-  Share of_peak([&] { return fma_peak_gflops(timed.dtype, timed.threads, kPeakMicroseconds); });
+  if (reads) of_bandwidth.emplace([&] { return read_rate(threads); });
+  Share of_peak([&] { return fma_peak_gflops(timed.dtype, threads, kPeakMicroseconds); });
   std::vector<double> seconds;
   const Clock::time_point start = Clock::now();
   while (seconds.size() < kMost && !stopped() &&
-         (seconds.size() < kFewest || seconds_since(start) < timed.seconds)) {
+         (seconds.size() < kFewest || seconds_since(start) < how.seconds)) {
     const double taken = run(timed, calls) / static_cast<double>(calls);
     seconds.push_back(taken);
     of_peak.add(timed.operations / taken * 1e-9);
     if (reads) of_bandwidth->add(timed.bytes / taken * 1e-9);
   }
   Figures figures;
-  figures.threads = timed.threads;
+  figures.threads = threads;
   figures.simd = simd_target();
   figures.repetitions = static_cast<int>(seconds.size());
   const double typical = median(std::move(seconds));

@@ -13,9 +13,6 @@ struct TimedCalls {
   double operations = 0;  ///< of one call
   double bytes = 0;       ///< that one call must read from memory; 0: not timed against that
   DType dtype = DType::float32;
-  int threads = 1;
-  double seconds = 0.5;
-  std::function<bool()> stopped = {};
 };
 
 /// Repetitions with the multiply-add peak taken for 40 us before and after each, so that changes of
@@ -23,6 +20,6 @@ struct TimedCalls {
 /// of a buffer of 256 MiB are read before and after each as well; the buffer is kept for the
 /// thread's next case. A repetition is as many calls as fill 200 us, or 3 ms beside such reading.
 /// The first warms up and is not counted.
-Figures time_calls(const TimedCalls& timed);
+Figures time_calls(const TimedCalls& timed, const MeasureOptions& how);
 
 }  // namespace volvelle

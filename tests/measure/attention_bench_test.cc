@@ -87,7 +87,8 @@ TEST(SampledCheck, AWrongRowIsCaught) {
 
 TEST(TimedCalls, ShortCallsAreBatched) {
   int calls = 0;
-  const Figures timing = time_calls({.call = [&] { ++calls; }, .operations = 1, .seconds = 0});
+  const Figures timing =
+      time_calls({.call = [&] { ++calls; }, .operations = 1}, {.threads = 1, .seconds = 0});
   EXPECT_EQ(timing.repetitions, 5);
   EXPECT_GT(calls, 1000);
   EXPECT_GT(timing.milliseconds, 0);
