@@ -1,0 +1,1 @@
+"""What compare.py compares, an operation a file, and who takes part."""
