@@ -2,6 +2,7 @@
 
 #include "cli/attend.h"
 #include "cli/bench.h"
+#include "cli/check.h"
 #include "cli/tour.h"
 #include "cli/verb.h"
 
@@ -14,6 +15,8 @@ const std::array kVerbs{
          kTourExamples, "", run_tour},
     Verb{"attend", "attention on your own arrays, every step shown", "[INPUT] [options]",
          kAttendExamples, kAttendNotes, run_attend},
+    Verb{"check", "what is promised, measured on this machine beside controls",
+         "[SUBJECT] [options]", kCheckExamples, "", run_check},
     Verb{"bench", "how fast this machine is at it, checked first", "[BENCHMARK] [options]",
          kBenchExamples, "", run_bench},
 };

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "volvelle/attention/attend.h"
+#include "volvelle/attention/problem.h"
+#include "volvelle/base/export.h"
+
+namespace volvelle {
+
+/// Attention as its users call it: what the properties are asked of. `library_attention` is this
+/// library's; anything else with the same contract can be held to it as well.
+struct AttentionOperation {
+  std::function<AttentionResult(const AttentionProblem&, const AttentionRequest&,
+                                const AttentionOptions&)>
+      attend;
+};
+VOLVELLE_API AttentionOperation library_attention();
+
+/// What a row of the check says.
+enum class PropertyVerdict : std::uint8_t {
+  holds,           ///< the error is within the tolerance, the control's is not
+  fails,           ///< the error is beyond the tolerance
+  control_passes,  ///< the broken twin is within it too: this check would not see the fault
+};
+VOLVELLE_API std::string_view name_of(PropertyVerdict verdict) noexcept;
+
+/// One property on one route, beside one control: the same measurement on a twin of the operation
+/// that is broken in one known way.
+struct PropertyRow {
+  std::string property;
+  std::string path;  ///< "fused" or "composed"
+  std::string simd;  ///< instruction set of the kernels, as AttentionPlan names it
+  double error = 0;  ///< the worst seen; infinite where a value is not finite and should be
+  double tolerance = 0;
+  std::string control;  ///< what is broken in the twin
+  double control_error = 0;
+  PropertyVerdict verdict = PropertyVerdict::holds;
+  std::string note;  ///< what was thrown, if anything
+};
+
+/// A property in words.
+struct PropertyEntry {
+  std::string name;
+  std::string sentence;
+  std::vector<std::string> controls;
+};
+
+struct PropertyOptions {
+  std::string property;                    ///< one name; empty: all
+  std::optional<AttentionPath> path = {};  ///< fused or composed; absent: both
+  std::string simd;                        ///< one of simd_targets(); empty: all
+  int threads = 0;                         ///< 0: the process's setting
+  std::uint64_t seed = 1;                  ///< of all numbers drawn
+  AttentionOperation operation = library_attention();
+  std::function<bool()> stopped = {};  ///< true: end early with what there is
+  std::function<void(const std::string& property)> begins = {};  ///< told before each property
+};
+
+struct PropertyReport {
+  std::vector<PropertyRow> rows;
+  bool complete = true;  ///< false: stopped early
+  bool holds() const;    ///< every row does
+};
+
+/// Measures every property of the attention contract on the fused path, once per instruction set of
+/// this build and CPU, and on the composed path; the oracle is the reference where one is needed.
+/// Forces instruction sets for the whole process while it runs, and sets the one that was in use
+/// again.
+/// Throws:  InvalidArgument for an unknown property or instruction set, a path that is neither, a
+///          negative number of threads. What the operation throws becomes a row that fails.
+VOLVELLE_API PropertyReport check_attention(const PropertyOptions& options = {});
+
+/// All properties, in the order they are measured.
+VOLVELLE_API const std::vector<PropertyEntry>& attention_properties();
+
+}  // namespace volvelle

@@ -1,0 +1,86 @@
+#include "check/properties/setting.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "tensor/convert.h"
+
+namespace volvelle::properties {
+
+View Setting::own(Tensor tensor) {
+  memory.push_back(std::move(tensor));
+  return memory.back().view();
+}
+
+View Setting::integers(const Shape& shape, const std::vector<std::int64_t>& values) {
+  Tensor tensor(DType::int64, shape);
+  std::memcpy(tensor.raw(), values.data(), tensor.bytes());
+  return own(std::move(tensor));
+}
+
+View Setting::reals(const Shape& shape, const std::vector<double>& values) {
+  std::size_t at = 0;
+  return own(filled(DType::float32, shape, [&] { return values[at++]; }));
+}
+
+void set_element(Tensor& tensor, std::int64_t index, double value) {
+  visit_dtype(tensor.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* place = static_cast<T*>(tensor.raw()) + index;
+    if constexpr (std::is_same_v<T, Float16>) {
+      *place = to_float16(value);
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+      *place = to_bfloat16(value);
+    } else {
+      *place = static_cast<T>(value);
+    }
+  });
+}
+
+Tensor filled(DType dtype, const Shape& shape, const std::function<double()>& next) {
+  Tensor tensor(dtype, shape);
+  for (std::int64_t i = 0; i < tensor.size(); ++i) set_element(tensor, i, next());
+  return tensor;
+}
+
+View slice(const View& view, int axis, std::int64_t first, std::int64_t count) {
+  if (!view) return view;
+  Shape shape = view.shape();
+  shape[axis] = count;
+  const auto bytes = static_cast<std::int64_t>(size_of(view.dtype()));
+  return View(static_cast<const char*>(view.data()) + first * view.strides()[axis] * bytes,
+              view.dtype(), shape, view.strides());
+}
+
+Tensor gathered(const View& view, int axis, const std::vector<std::int64_t>& order) {
+  Shape shape = view.shape();
+  shape[axis] = static_cast<std::int64_t>(order.size());
+  Tensor result(view.dtype(), shape);
+  const MutableView whole = result.mutable_view();
+  const auto bytes = static_cast<std::int64_t>(size_of(view.dtype()));
+  Shape one = shape;
+  one[axis] = 1;
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    char* place = static_cast<char*>(whole.data()) +
+                  static_cast<std::int64_t>(n) * whole.strides()[axis] * bytes;
+    copy_elements(slice(view, axis, order[n], 1),
+                  MutableView(place, view.dtype(), one, whole.strides()));
+  }
+  return result;
+}
+
+Setting random_setting(const Sizes& sizes, Draws& draws) {
+  Setting setting;
+  const auto normal = [&] { return draws.normal(); };
+  setting.problem.q = setting.own(
+      filled(sizes.dtype, {sizes.batch, sizes.heads(), sizes.queries, sizes.width}, normal));
+  setting.problem.k = setting.own(
+      filled(sizes.dtype, {sizes.batch, sizes.key_heads, sizes.keys, sizes.width}, normal));
+  setting.problem.v =
+      setting.own(filled(sizes.dtype, {sizes.batch, sizes.key_heads, sizes.keys, sizes.value_width},
+                         [&] { return draws.unit(); }));
+  return setting;
+}
+
+}  // namespace volvelle::properties
