@@ -15,8 +15,8 @@ const std::array kVerbs{
          kTourExamples, "", run_tour},
     Verb{"attend", "attention on your own arrays, every step shown", "[INPUT] [options]",
          kAttendExamples, kAttendNotes, run_attend},
-    Verb{"check", "what is promised, measured on this machine beside controls",
-         "[SUBJECT] [options]", kCheckExamples, "", run_check},
+    Verb{"check", "what is promised, each beside a control that must fail", "[SUBJECT] [options]",
+         kCheckExamples, "", run_check},
     Verb{"bench", "how fast this machine is at it, checked first", "[BENCHMARK] [options]",
          kBenchExamples, "", run_bench},
 };
