@@ -30,7 +30,7 @@ import subprocess
 import sys
 import venv
 
-from comparison import attention, decode
+from comparison import attention, attention_backward, decode
 from comparison.programs import OnnxRuntime, Torch, Volvelle
 from comparison.timing import seconds_per_call
 
@@ -39,7 +39,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
 
 OPERATIONS = {operation.OP: operation
-              for operation in (attention, decode)}
+              for operation in (attention, attention_backward, decode)}
 
 
 def all_cases():

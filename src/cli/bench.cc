@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/bench_attention.h"
+#include "cli/bench_backward.h"
 #include "cli/bench_decode.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
@@ -15,6 +16,8 @@ namespace {
 const std::array kBenchmarks{
     Verb{"bench attention", "attention against this machine's peak, checked first", "[options]",
          kBenchAttentionExamples, kBenchAttentionNotes, run_bench_attention},
+    Verb{"bench backward", "attention's gradients against the peak", "[options]",
+         kBenchBackwardExamples, kBenchBackwardNotes, run_bench_backward},
     Verb{"bench decode", "few queries over many keys, against the read bandwidth", "[options]",
          kBenchDecodeExamples, kBenchDecodeNotes, run_bench_decode},
 };

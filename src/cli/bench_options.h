@@ -19,6 +19,7 @@ class BenchOptions {
   /// Throws UsageError for values that no benchmark takes; chooses the instruction set.
   MeasureOptions measure_options() const;
   bool json() const { return json_; }
+  bool rotates() const { return rotate_.has_value(); }
 
  private:
   std::optional<std::string> simd_;

@@ -5,7 +5,11 @@
 namespace volvelle::cli {
 namespace {
 
-std::string percent(double share) { return rounded(share * 100, 0) + '%'; }
+// Whole percent; tenths below one.
+std::string percent(double share) {
+  const double value = share * 100;
+  return value < 0.05 ? "0%" : rounded(value, value < 0.95 ? 1 : 0) + '%';
+}
 
 std::string machine_text(const Machine& machine) {
   const std::string threads =

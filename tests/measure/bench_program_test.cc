@@ -50,6 +50,18 @@ TEST(BenchProgram, JsonHasTheMachineAndEveryKeyOfARow) {
   }
 }
 
+TEST(BenchProgram, JsonOfTheBackwardPassIsThatOfAttention) {
+  const auto row = only_row("backward --queries 24 --heads 2 --head-width 8 --window 5");
+  EXPECT_EQ(row["op"], "attention_backward");
+  EXPECT_EQ(row["heads"], 2);
+  EXPECT_EQ(row["queries"], 24);
+  EXPECT_EQ(row["window"], 5);
+  for (const char* key : {"milliseconds", "gflops", "peak_gflops", "share_of_peak", "max_error"}) {
+    EXPECT_GT(row[key].get<double>(), 0) << key;
+  }
+  EXPECT_FALSE(row.contains("share_of_bandwidth"));
+}
+
 TEST(BenchProgram, JsonOfDecodingHasTheBandwidth) {
   const auto row = only_row(
       "decode --heads 4 --key-heads 2 --keys 200 --head-width 8 --dtype bfloat16 --rotate 0.1");
@@ -71,7 +83,9 @@ TEST(BenchProgram, TextFitsThePage) {
        {"attention --dtype bfloat16 --batch 16 --heads 12 --key-heads 12 --queries 32 --keys 4096 "
         "--head-width 16 --causal --window 1000",
         "decode --dtype bfloat16 --heads 32 --key-heads 1 --keys 32768 --window 1000 --causal "
-        "--rotate 1"}) {
+        "--rotate 1",
+        "backward --dtype float16 --batch 16 --heads 12 --key-heads 3 --queries 32 --keys 1024 "
+        "--head-width 16 --causal --window 1000"}) {
     const auto run = testing::run_command(std::string("volvelle bench ") + arguments +
                                           " --seconds 0.001 2>/dev/null");
     ASSERT_EQ(run.exit_code, 0) << arguments;
@@ -84,7 +98,7 @@ TEST(BenchProgram, TextFitsThePage) {
 }
 
 TEST(BenchProgram, HelpOfEveryBenchmarkBeginsWithItsExamples) {
-  for (const std::string name : {"attention", "decode"}) {
+  for (const std::string name : {"attention", "backward", "decode"}) {
     const auto list = testing::run_command("volvelle bench");
     EXPECT_THAT(list.standard_output, HasSubstr("volvelle bench " + name));
     const auto help = testing::run_command("volvelle bench " + name + " --help");
@@ -109,7 +123,7 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
         "attention --window -1", "attention --seconds 0", "attention --simd none",
         "attention --dtype int8", "attention --heads 3 --key-heads 2", "attention extra",
         "attention --batsh 1", "decode --keys 0", "decode --rotate 0", "decode --heads 3",
-        "attention --rotate 3"}) {
+        "attention --rotate 3", "backward --queries 0", "backward --rotate 3"}) {
     const auto run =
         testing::run_command(std::string("volvelle bench ") + arguments + " 2>/dev/null");
     EXPECT_EQ(run.exit_code, 2) << arguments;
