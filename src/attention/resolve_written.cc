@@ -1,6 +1,6 @@
 #include "attention/resolve_written.h"
 
-#include "attention/resolve_overlap.h"
+#include "tensor/overlap.h"
 
 namespace volvelle {
 namespace {

@@ -63,4 +63,16 @@ Allowed allowed_gradient(const Sizes& sizes, std::int64_t terms, double magnitud
 
 Allowed allowed_column_sum(const Sizes& sizes) { return {share(sizes), share(sizes)}; }
 
+// Rounding errors of a chain are independent enough to grow with the root of its length; 4 covers
+// what is added and multiplied afterwards.
+Allowed allowed_product(DType dtype, double terms, std::int64_t depth) {
+  const double steps = 4 + std::sqrt(static_cast<double>(depth));
+  Allowed allowed{steps * unit_roundoff(DType::float32) * terms, 4 * unit_roundoff(DType::float32)};
+  if (dtype == DType::float16 || dtype == DType::bfloat16) {
+    allowed.relative += 1.01 * unit_roundoff(dtype);
+    allowed.absolute += 0x1p-25;  // half a step among float16's smallest
+  }
+  return allowed;
+}
+
 }  // namespace volvelle::testing

@@ -1,4 +1,4 @@
-#include "attention/resolve_overlap.h"
+#include "tensor/overlap.h"
 
 #include <array>
 #include <cstdint>

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "volvelle/base/export.h"
+#include "volvelle/ops/activation.h"
+#include "volvelle/ops/packed_weights.h"
+#include "volvelle/tensor/view.h"
+
+namespace volvelle {
+
+/// What happens to X W^T on its way into y. Inputs may have any strides, 0 included.
+struct LinearOptions {
+  View bias = {};       ///< (N), float32, bfloat16 or float16
+  View gate_bias = {};  ///< (N), with gated weights only
+  Activation activation = Activation::none;
+  View residual = {};  ///< shape of y, or broadcast to it from the right; added last
+  int threads = 0;     ///< at most this many; 0: the process's setting (set_threads)
+};
+
+/// y = act(x W^T + bias) + residual; with gated weights
+/// y = act(x gate^T + gate_bias) * (x up^T + bias) + residual (Shazeer 2020, arXiv:2002.05202).
+///
+/// Shapes:  x (..., K), weights (N,K), y (..., N); any leading axes, the same in x and y; any
+///          length may be 0.
+/// Numbers: x, y, bias and residual are float32, bfloat16 or float16, each for itself; sums are
+///          float32; what is stored in half precision is rounded once, at the end. bfloat16 x times
+///          bfloat16 weights uses the CPU's dot product where it has one (exact products, pairs
+///          added before they join the sum; subnormals count as 0), every other pair is widened.
+/// Bits:    a row of y depends on that row of x alone: not on how many rows there are, nor on
+///          the thread count. Sums run over K in order, in blocks of 256.
+/// Strides: all are honoured. y may be the residual itself (same pointer, shape and strides);
+///          otherwise it may not overlap an input.
+/// Throws:  InvalidArgument (shapes, dtypes, overlap), IoError (memory that cannot be had); before
+///          anything is written.
+VOLVELLE_API void linear(const View& x, const PackedWeights& weights, const MutableView& y,
+                         const LinearOptions& options = {});
+
+}  // namespace volvelle

@@ -1,0 +1,157 @@
+// Per-target code: the register blocks of matrix products. Lanes are columns of the right operand,
+// which lies in panels of 32; the left operand is read by broadcast with any strides.
+#if defined(VOLVELLE_KERNELS_MATMUL_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VOLVELLE_KERNELS_MATMUL_BLOCK_INL_H_
+#undef VOLVELLE_KERNELS_MATMUL_BLOCK_INL_H_
+#else
+#define VOLVELLE_KERNELS_MATMUL_BLOCK_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "kernels/lanes-inl.h"
+#include "kernels/matmul.h"
+#include "kernels/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr int kPanelVectors = kPanelColumns / kLanes<float>;
+
+// Where the vectors of one register block lie: kVectors of them next to each other in a panel, or
+// in as many neighbouring panels as they fill.
+template <int kVectors>
+struct VectorPlaces {
+  static constexpr int kPanels = kVectors <= kPanelVectors ? 1 : kVectors / kPanelVectors;
+  static constexpr int kEach = kVectors / kPanels;
+  static constexpr int panel(int v) { return v / kEach; }
+  static constexpr int column(int v) { return v % kEach * kLanes<float>; }
+};
+
+// Lines to fetch into cache while a block is computed: one row of 32 per step of depth.
+struct Ahead {
+  const float* at;
+  int64_t stride;
+};
+
+// Rows of the own panel between what is read and what is fetched, where no other rows read it.
+inline constexpr int kAheadRows = 16;
+
+// out[r][c] (+)= sum over i < depth, in order, of left[r * row_stride + i * left_step] *
+// right[i][c] for kRows rows and kVectors vectors of columns. The sum has accumulators of its own
+// and is added to what `out` held at the end, so its bits do not depend on the block's shape.
+template <int kRows, int kVectors>
+HWY_NOINLINE void MatmulBlock(const MatmulStep& step, const float* HWY_RESTRICT left,
+                              const float* HWY_RESTRICT right, float* HWY_RESTRICT out,
+                              Ahead ahead) {
+  using Places = VectorPlaces<kVectors>;
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  V sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  }
+  // Four rows share a pointer: base + {0,1,2,3} * stride needs two index registers in all.
+  const int64_t row_stride = step.row_stride;
+  const int64_t left_step = step.left_step;
+  const float* HWY_RESTRICT group[(kRows + 3) / 4];
+#pragma GCC unroll 4
+  for (int g = 0; g < (kRows + 3) / 4; ++g) group[g] = left + 4 * g * row_stride;
+  const float* HWY_RESTRICT panel[Places::kPanels];
+#pragma GCC unroll 8
+  for (int p = 0; p < Places::kPanels; ++p) panel[p] = right + p * step.right_panel;
+  for (int i = 0; i < step.depth; ++i) {
+    hwy::Prefetch(ahead.at);
+    hwy::Prefetch(ahead.at + kPanelColumns / 2);
+    ahead.at += ahead.stride;
+    V b[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      b[v] = hn::Load(d, panel[Places::panel(v)] + Places::column(v));
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V a = hn::Set(d, group[r / 4][(r % 4) * row_stride]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(a, b[v], sum[r][v]);
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < Places::kPanels; ++p) panel[p] += kPanelColumns;
+#pragma GCC unroll 4
+    for (int g = 0; g < (kRows + 3) / 4; ++g) group[g] += left_step;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      float* HWY_RESTRICT place =
+          out + Places::panel(v) * step.out_panel + r * kPanelColumns + Places::column(v);
+      hn::Store(step.fresh ? sum[r][v] : hn::Add(hn::Load(d, place), sum[r][v]), d, place);
+    }
+  }
+}
+
+// Few rows leave registers for more columns, which hides the latency of the additions.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 || HWY_ARCH_ARM_A64
+inline constexpr int kWideRows = 6;
+template <int kRows>
+inline constexpr int kWideVectors = kRows <= 2 ? 8 : 4;
+#else
+inline constexpr int kWideRows = 2;
+template <int kRows>
+inline constexpr int kWideVectors = kRows == 1 ? 8 : 4;
+#endif
+
+// All rows of the step against one panel. While they are at it they fetch the next panel, each
+// block of rows its share; a single block has no time for that and fetches its own panel.
+HWY_INLINE void OnePanel(const MatmulStep& step, int panel) {
+  constexpr int kVectors = kPanelVectors < 2 ? kPanelVectors : 2;
+  const float* right = step.right + panel * step.right_panel;
+  float* out = step.out + panel * step.out_panel;
+  const int blocks = (step.rows + kBlockRows<kVectors> - 1) / kBlockRows<kVectors>;
+  Ahead ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
+  int64_t share = 0;
+  if (blocks > 1 && panel + 1 < step.panels) {
+    ahead.at = right + step.right_panel;
+    ahead.stride = (kPanelColumns + blocks - 1) / blocks;
+    share = ahead.stride * step.depth;
+  }
+  ForBlocks<kVectors>(step.rows, [&](auto rows, int first) {
+    for (int c = 0; c < kPanelColumns; c += kVectors * kLanes<float>) {
+      MatmulBlock<decltype(rows)::value, kVectors>(step, step.left + first * step.row_stride,
+                                                   right + c, out + first * kPanelColumns + c,
+                                                   ahead);
+    }
+    ahead.at += share;
+  });
+}
+
+template <int kRows>
+HWY_INLINE void WidePanels(const MatmulStep& step) {
+  constexpr int kVectors = kWideVectors<kRows>;
+  using Places = VectorPlaces<kVectors>;
+  int panel = 0;
+  for (; panel + Places::kPanels <= step.panels; panel += Places::kPanels) {
+    const float* right = step.right + panel * step.right_panel;
+    const Ahead ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
+    for (int c = 0; c < kPanelColumns; c += Places::kEach * kLanes<float>) {
+      MatmulBlock<kRows, kVectors>(step, step.left, right + c,
+                                   step.out + panel * step.out_panel + c, ahead);
+    }
+  }
+  for (; panel < step.panels; ++panel) OnePanel(step, panel);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif

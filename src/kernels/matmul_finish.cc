@@ -1,0 +1,91 @@
+#include "kernels/matmul_finish.h"
+
+#include "kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/matmul_finish.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "kernels/activation-inl.h"
+#include "kernels/lanes-inl.h"
+#include "kernels/matmul.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One row of 32: `residual` null or 32 elements.
+template <Curve kCurve>
+HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const float* residual,
+                              float* out) {
+  const hn::ScalableTag<float> d;
+  const int64_t first = row * kPanelColumns;
+#pragma GCC unroll 2
+  for (int c = 0; c < kPanelColumns; c += kLanes<float>) {
+    auto x = hn::Load(d, step.sums + first + c);
+    if (step.bias != nullptr) x = hn::Add(x, hn::Load(d, step.bias + c));
+    if (step.gate != nullptr) {
+      auto gate = hn::Load(d, step.gate + first + c);
+      if (step.gate_bias != nullptr) gate = hn::Add(gate, hn::Load(d, step.gate_bias + c));
+      x = hn::Mul(Activated<kCurve>(d, gate), x);
+    } else {
+      x = Activated<kCurve>(d, x);
+    }
+    if (residual != nullptr) x = hn::Add(x, hn::LoadU(d, residual + c));
+    hn::StoreU(x, d, out + c);
+  }
+}
+
+template <Curve kCurve>
+HWY_NOINLINE void FinishSumsOf(const FinishStep& step) {
+  if (step.columns == kPanelColumns) {
+    for (int64_t r = 0; r < step.rows; ++r) {
+      const float* residual =
+          step.residual == nullptr ? nullptr : step.residual + r * step.residual_row;
+      FinishSumsRow<kCurve>(step, r, residual, step.out + r * step.out_row);
+    }
+    return;
+  }
+  const std::size_t bytes = static_cast<std::size_t>(step.columns) * sizeof(float);
+  for (int64_t r = 0; r < step.rows; ++r) {  // beside the last column is somebody else's memory
+    float in[kPanelColumns] = {};
+    float out[kPanelColumns];
+    if (step.residual != nullptr) std::memcpy(in, step.residual + r * step.residual_row, bytes);
+    FinishSumsRow<kCurve>(step, r, step.residual == nullptr ? nullptr : in, out);
+    std::memcpy(step.out + r * step.out_row, out, bytes);
+  }
+}
+
+void FinishSums(const FinishStep& step) {
+  switch (step.curve) {
+    case Curve::identity:
+      return FinishSumsOf<Curve::identity>(step);
+    case Curve::relu:
+      return FinishSumsOf<Curve::relu>(step);
+    case Curve::gelu:
+      return FinishSumsOf<Curve::gelu>(step);
+    case Curve::gelu_tanh:
+      return FinishSumsOf<Curve::gelu_tanh>(step);
+    case Curve::silu:
+      return FinishSumsOf<Curve::silu>(step);
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace volvelle::kernels {
+
+HWY_EXPORT(FinishSums);
+
+void matmul_finish(const FinishStep& step) { HWY_DYNAMIC_DISPATCH(FinishSums)(step); }
+
+}  // namespace volvelle::kernels
+#endif

@@ -1,0 +1,164 @@
+#include "volvelle/ops/packed_weights.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/aligned_memory.h"
+#include "base/thread_pool.h"
+#include "kernels/convert.h"
+#include "kernels/matmul_pack.h"
+#include "ops/checks.h"
+#include "ops/panel_source.h"
+#include "ops/weight_storage.h"
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+using kernels::kDepthBlock;
+using kernels::kPanelColumns;
+
+constexpr OperatorChecks kChecks("pack weights");
+
+WeightFormat format_of(DType dtype) {
+  if (dtype == DType::bfloat16) return WeightFormat::bfloat16;
+  return dtype == DType::float16 ? WeightFormat::float16 : WeightFormat::float32;
+}
+
+void check(const char* name, const View& weights) {
+  kChecks.floats(name, weights);
+  if (weights.rank() != 2) {
+    kChecks.refuse(named_shape(name, weights) + " must have shape (N,K)");
+  }
+}
+
+// Room for `matrices` matrices of the shape of `weights`.
+std::shared_ptr<PackedWeights::Storage> storage_for(const View& weights, WeightFormat format,
+                                                    int matrices) {
+  auto storage = std::make_shared<PackedWeights::Storage>();
+  storage->format = format;
+  storage->gated = matrices == 2;
+  storage->outputs = weights.shape()[0];
+  storage->inputs = weights.shape()[1];
+  const std::int64_t panels =
+      storage->outputs / kPanelColumns + (storage->outputs % kPanelColumns != 0 ? 1 : 0);
+  storage->panels = panels * matrices;
+  std::int64_t bytes = 0;
+  const std::int64_t element = format == WeightFormat::float32 ? 4 : 2;
+  // Even rows, for bfloat16 comes in pairs; 64 bytes are no more than one row of any format.
+  if (__builtin_add_overflow(storage->inputs, storage->inputs % 2, &bytes) ||
+      __builtin_mul_overflow(bytes, element * kPanelColumns, &storage->panel_bytes) ||
+      __builtin_mul_overflow(storage->panel_bytes, storage->panels, &bytes)) {
+    kChecks.refuse(named_shape("weights", weights) + " would take more than 63 bits of bytes");
+  }
+  storage->data = static_cast<std::byte*>(aligned_allocate(static_cast<std::size_t>(bytes)));
+  if (storage->data == nullptr) {
+    throw IoError("[pack weights] no room for " + std::to_string(bytes) + " bytes of " +
+                  std::string(name_of(format)) + " " + named_shape("weights", weights));
+  }
+  return storage;
+}
+
+// Every `step`th panel from `first` on.
+void pack_into(const PackedWeights::Storage& storage, const View& weights, int first, int step,
+               const PackOptions& options) {
+  // The right operand is W^T: its rows are inputs, its columns outputs.
+  const Matrix matrix{weights.data(), weights.dtype(), stride_from_end(weights, -1),
+                      stride_from_end(weights, -2)};
+  const ViewPanels panels(matrix, storage.outputs);
+  parallel_for(storage.panels / step, resolve_threads(options.threads), [&](std::int64_t panel) {
+    alignas(64) float wide[kDepthBlock * kPanelColumns];
+    for (std::int64_t k = 0; k < storage.inputs; k += kDepthBlock) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(kDepthBlock, storage.inputs - k));
+      std::byte* to = storage.at(panel * step + first, k);
+      if (storage.format == WeightFormat::float32) {
+        panels.write(0, panel, k, depth, reinterpret_cast<float*>(to));
+        continue;
+      }
+      panels.write(0, panel, k, depth, wide);
+      if (storage.format == WeightFormat::bfloat16) {
+        kernels::pack_kernels().narrow_pairs(wide, depth, reinterpret_cast<std::uint32_t*>(to));
+      } else {
+        kernels::convert_kernels().narrow_float16(wide, std::int64_t{depth} * kPanelColumns,
+                                                  reinterpret_cast<std::uint16_t*>(to));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::string_view name_of(WeightFormat format) noexcept {
+  switch (format) {
+    case WeightFormat::bfloat16:
+      return "bfloat16";
+    case WeightFormat::float16:
+      return "float16";
+    case WeightFormat::float32:
+      break;
+  }
+  return "float32";
+}
+
+PackedWeights::Storage::~Storage() { aligned_release(data); }
+
+void widen_panel(const PackedWeights::Storage& storage, std::int64_t panel, std::int64_t k,
+                 int depth, float* to) {
+  const std::byte* from = storage.at(panel, k);
+  switch (storage.format) {
+    case WeightFormat::float32:
+      std::copy_n(reinterpret_cast<const float*>(from), depth * kPanelColumns, to);
+      return;
+    case WeightFormat::bfloat16:
+      kernels::pack_kernels().widen_pairs(reinterpret_cast<const std::uint32_t*>(from), depth, to);
+      return;
+    case WeightFormat::float16:
+      kernels::convert_kernels().widen_float16(reinterpret_cast<const std::uint16_t*>(from),
+                                               std::int64_t{depth} * kPanelColumns, to);
+  }
+}
+
+PackedWeights::PackedWeights(const View& weights, const PackOptions& options)
+    : PackedWeights(weights, format_of(weights.dtype()), options) {}
+
+PackedWeights::PackedWeights(const View& weights, WeightFormat format, const PackOptions& options) {
+  check("weights", weights);
+  const auto storage = storage_for(weights, format, 1);
+  pack_into(*storage, weights, 0, 1, options);
+  storage_ = storage;
+}
+
+PackedWeights PackedWeights::gated(const View& gate, const View& up, const PackOptions& options) {
+  if (gate.dtype() != up.dtype()) {
+    kChecks.refuse("gate is " + std::string(name_of(gate.dtype())) + " and up " +
+                   std::string(name_of(up.dtype())) + "; name a format for both");
+  }
+  return gated(gate, up, format_of(up.dtype()), options);
+}
+
+PackedWeights PackedWeights::gated(const View& gate, const View& up, WeightFormat format,
+                                   const PackOptions& options) {
+  check("gate", gate);
+  check("up", up);
+  kChecks.shape("gate", gate, up.shape(), "(N,K) of up");
+  const auto storage = storage_for(up, format, 2);
+  pack_into(*storage, gate, 0, 2, options);
+  pack_into(*storage, up, 1, 2, options);
+  return PackedWeights(std::shared_ptr<const Storage>(storage));
+}
+
+std::int64_t PackedWeights::outputs() const noexcept { return storage_ ? storage_->outputs : 0; }
+
+std::int64_t PackedWeights::inputs() const noexcept { return storage_ ? storage_->inputs : 0; }
+
+WeightFormat PackedWeights::format() const noexcept {
+  return storage_ ? storage_->format : WeightFormat::float32;
+}
+
+bool PackedWeights::is_gated() const noexcept { return storage_ && storage_->gated; }
+
+std::size_t PackedWeights::bytes() const noexcept {
+  return storage_ ? static_cast<std::size_t>(storage_->panel_bytes * storage_->panels) : 0;
+}
+
+}  // namespace volvelle

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/matmul.h"
+#include "ops/matrix.h"
+#include "volvelle/ops/packed_weights.h"
+
+namespace volvelle {
+
+/// Panels as the kernels read them: panel p at first + p * stride, [depth][32].
+struct Panels {
+  const float* first = nullptr;
+  std::int64_t stride = 0;
+};
+
+/// The right operand of a product, (K,N), handed out in panels of 32 columns.
+class PanelSource {
+ public:
+  virtual ~PanelSource() = default;
+
+  /// Whether `fetch` points into what is stored, so that any number of panels costs nothing.
+  virtual bool in_place() const { return false; }
+
+  /// `count` panels from `panel` on, rows k to k + depth (k a multiple of kDepthBlock, depth at
+  /// most that). `offset` elements are added to where a view starts. `scratch` holds as many panels
+  /// of kDepthBlock rows.
+  virtual Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                       int depth, float* scratch) const = 0;
+};
+
+/// A view (K,N) of any strides, packed each time it is asked for.
+class ViewPanels : public PanelSource {
+ public:
+  ViewPanels(const Matrix& matrix, std::int64_t columns) : matrix_(matrix), columns_(columns) {}
+
+  Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
+               float* scratch) const override;
+
+  /// One panel, to where it is to lie.
+  void write(std::int64_t offset, std::int64_t panel, std::int64_t k, int depth, float* to) const;
+
+ private:
+  Matrix matrix_;
+  std::int64_t columns_;
+};
+
+/// Packed weights (N,K) as the right operand of x W^T.
+class StoredPanels : public PanelSource {
+ public:
+  explicit StoredPanels(const PackedWeights::Storage& storage) : storage_(storage) {}
+
+  bool in_place() const override;
+  Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
+               float* scratch) const override;
+
+ private:
+  const PackedWeights::Storage& storage_;
+};
+
+/// The same weights as the right operand of y W: columns are inputs, and outputs are summed over.
+class TransposedPanels : public PanelSource {
+ public:
+  explicit TransposedPanels(const PackedWeights::Storage& storage) : storage_(storage) {}
+
+  Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
+               float* scratch) const override;
+
+ private:
+  const PackedWeights::Storage& storage_;
+};
+
+}  // namespace volvelle

@@ -1,0 +1,49 @@
+#include "ops/product_cut.h"
+
+#include <algorithm>
+
+namespace volvelle {
+namespace {
+
+// Multiply-adds that take about 10 microseconds, and what reading one weight from beyond the
+// caches costs in them.
+constexpr double kWorthWaking = 1 << 20;
+constexpr double kPerWeight = 8;
+// Tasks per thread, so that nobody waits long for the last one, and the least that one is worth.
+constexpr std::int64_t kTasksPerThread = 4;
+constexpr double kSmallestTask = 1 << 18;
+
+}  // namespace
+
+ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
+  const std::int64_t most_panels = kTaskPanels / extent.panels_per_output;
+  const double work = static_cast<double>(extent.places) *
+                      (static_cast<double>(extent.rows) + kPerWeight) *
+                      static_cast<double>(extent.panels) * 32.0 * extent.panels_per_output *
+                      static_cast<double>(extent.depth + 1);
+  threads_ = work < kWorthWaking ? 1 : threads;
+  row_cuts_ = (extent.rows + kTaskRows - 1) / kTaskRows;
+  panel_cuts_ = (extent.panels + most_panels - 1) / most_panels;
+  const std::int64_t others = extent.places * row_cuts_;
+  if (threads_ > 1 && others > 0) {
+    const std::int64_t worth = static_cast<std::int64_t>(
+        std::min(work / kSmallestTask, static_cast<double>(kTasksPerThread * threads_)));
+    panel_cuts_ = std::max(panel_cuts_, (worth + others - 1) / others);
+  }
+  panel_cuts_ = std::min(panel_cuts_, extent.panels);
+}
+
+ProductTask ProductCut::task(std::int64_t index) const {
+  ProductTask task;
+  const std::int64_t panel_cut = index % panel_cuts_;
+  index /= panel_cuts_;
+  const std::int64_t row_cut = index % row_cuts_;
+  task.place = index / row_cuts_;
+  task.first_row = extent_.rows * row_cut / row_cuts_;
+  task.rows = extent_.rows * (row_cut + 1) / row_cuts_ - task.first_row;
+  task.first_panel = extent_.panels * panel_cut / panel_cuts_;
+  task.panels = extent_.panels * (panel_cut + 1) / panel_cuts_ - task.first_panel;
+  return task;
+}
+
+}  // namespace volvelle

@@ -1,0 +1,113 @@
+#include "ops/product_finish.h"
+
+#include <algorithm>
+
+#include "kernels/matmul.h"
+
+namespace volvelle {
+namespace {
+
+using kernels::kPanelColumns;
+
+// Rows that pass through float32 on their way from or to other dtypes and strides.
+constexpr std::int64_t kStagedRows = 32;
+
+bool is_plain(DType dtype, std::int64_t column_stride, std::int64_t columns) {
+  return dtype == DType::float32 && (column_stride == 1 || columns == 1);
+}
+
+// Some rows of one panel.
+class PanelFinish {
+ public:
+  PanelFinish(const kernels::FinishStep& step, const Matrix& residual, const MutableMatrix& out)
+      : step_(step), residual_(residual), out_(out) {}
+
+  void run(std::int64_t rows) {
+    const bool direct_out = is_plain(out_.dtype, out_.column, step_.columns);
+    const bool direct_residual =
+        residual_.data == nullptr || is_plain(residual_.dtype, residual_.column, step_.columns);
+    const std::int64_t at_once = direct_out && direct_residual ? rows : kStagedRows;
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+      const std::int64_t count = std::min(at_once, rows - first);
+      kernels::FinishStep step = step_;
+      step.rows = static_cast<int>(count);
+      step.sums += first * kPanelColumns;
+      if (step.gate != nullptr) step.gate += first * kPanelColumns;
+      float added[kStagedRows * kPanelColumns];
+      float results[kStagedRows * kPanelColumns];
+      place_residual(step, direct_residual, first, added);
+      if (direct_out) {
+        step.out = static_cast<float*>(out_.at(first, 0).data);
+        step.out_row = out_.row;
+      } else {
+        step.out = results;
+        step.out_row = kPanelColumns;
+      }
+      kernels::matmul_finish(step);
+      for (std::int64_t r = 0; !direct_out && r < count; ++r) {
+        write_line(results + r * kPanelColumns, step.columns, out_.at(first + r, 0).data,
+                   out_.dtype, out_.column);
+      }
+    }
+  }
+
+ private:
+  void place_residual(kernels::FinishStep& step, bool direct, std::int64_t first,
+                      float* added) const {
+    if (residual_.data == nullptr) return;
+    if (direct) {
+      step.residual = static_cast<const float*>(residual_.at(first, 0).data);
+      step.residual_row = residual_.row;
+      return;
+    }
+    for (std::int64_t r = 0; r < step.rows; ++r) {
+      read_line(residual_.at(first + r, 0).data, residual_.dtype, residual_.column, step.columns,
+                added + r * kPanelColumns);
+    }
+    step.residual = added;
+    step.residual_row = kPanelColumns;
+  }
+
+  const kernels::FinishStep step_;
+  const Matrix residual_;
+  const MutableMatrix out_;
+};
+
+// The part of a bias that a panel adds, 0 beyond the last column; null where there is no bias.
+const float* bias_of(const Matrix& bias, std::int64_t column, int columns, float* to) {
+  if (bias.data == nullptr) return nullptr;
+  read_line(bias.at(0, column).data, bias.dtype, bias.column, columns, to);
+  std::fill(to + columns, to + kPanelColumns, 0.0f);
+  return to;
+}
+
+}  // namespace
+
+void finish_product(const Product& product, const ProductTask& task,
+                    const ProductAxes::Offsets& offsets, const float* sums) {
+  const std::int64_t panel_sums = task.rows * kPanelColumns;
+  alignas(64) float bias[kPanelColumns];
+  alignas(64) float gate_bias[kPanelColumns];
+  for (std::int64_t p = 0; p < task.panels; ++p) {
+    const std::int64_t column = (task.first_panel + p) * kPanelColumns;
+    kernels::FinishStep step;
+    step.columns =
+        static_cast<int>(std::min<std::int64_t>(kPanelColumns, product.columns - column));
+    step.curve = product.curve;
+    if (product.gated) {
+      step.gate = sums + 2 * p * panel_sums;
+      step.sums = step.gate + panel_sums;
+      step.gate_bias = bias_of(product.gate_bias, column, step.columns, gate_bias);
+    } else {
+      step.sums = sums + p * panel_sums;
+    }
+    step.bias = bias_of(product.bias, column, step.columns, bias);
+    const Matrix residual = product.residual.data == nullptr
+                                ? Matrix()
+                                : product.residual.at(task.first_row, column, offsets[kResidual]);
+    PanelFinish(step, residual, product.out.at(task.first_row, column, offsets[kOut]))
+        .run(task.rows);
+  }
+}
+
+}  // namespace volvelle

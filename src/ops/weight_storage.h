@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "kernels/matmul.h"
+#include "volvelle/ops/packed_weights.h"
+
+namespace volvelle {
+
+/// Panels of 32 outputs, [panel][K][32]; bfloat16 as words of two rows, [panel][ceil(K / 2)][32]
+/// (kernels/matmul_pack.h). Of gated weights panel 2 p is the gate and 2 p + 1 its partner, so one
+/// walk meets both.
+struct PackedWeights::Storage {
+  WeightFormat format = WeightFormat::float32;
+  bool gated = false;
+  std::int64_t outputs = 0, inputs = 0;
+  std::int64_t panels = 0;       ///< of both matrices
+  std::int64_t panel_bytes = 0;  ///< a multiple of 64
+  std::byte* data = nullptr;
+
+  Storage() = default;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+  ~Storage();
+
+  /// Rows from k on, which is even.
+  std::byte* at(std::int64_t panel, std::int64_t k) const {
+    const std::int64_t row_bytes =
+        kernels::kPanelColumns * (format == WeightFormat::float32 ? 4 : 2);
+    return data + panel * panel_bytes + k * row_bytes;
+  }
+};
+
+/// Rows k to k + depth of a panel as float32, [depth][32]; k is even.
+void widen_panel(const PackedWeights::Storage& storage, std::int64_t panel, std::int64_t k,
+                 int depth, float* to);
+
+}  // namespace volvelle
