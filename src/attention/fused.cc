@@ -295,7 +295,6 @@ const char* fused_refusal(const ResolvedAttention& problem) {
   if (problem.width > kWidest || problem.value_width > kWidest) {
     return "heads wider than 16,777,216 do not fit a panel's workspace";
   }
-  if (problem.dropout > 0) return "the kernels do not drop weights yet";
   return nullptr;
 }
 

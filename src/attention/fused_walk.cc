@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "attention/dropout.h"
 #include "tensor/convert.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -99,6 +100,7 @@ std::size_t PanelWalk<T>::carve(void* base, int panels, bool moment) {
   scores_ = carver.take<T>(kTile * width);
   bias_ = biased ? carver.take<T>(kTile * width) : nullptr;
   select_ = choice ? carver.take<T>(kTile * width) : nullptr;
+  factors_ = problem.dropout > 0 ? carver.take<T>(kTile * width) : nullptr;
   first_ = carver.take<T>(width);
   last_ = carver.take<T>(width);
   diagonal_ = call_.offset_bias.present() ? carver.take<T>(kTile + width) : nullptr;
@@ -235,7 +237,7 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.cap = static_cast<T>(problem.softcap * static_cast<double>(call_.kernels.per_nat));
   step.diagonal = nullptr;
   step.bias = nullptr;
-  step.first = step.last = step.select = nullptr;
+  step.first = step.last = step.select = step.factors = nullptr;
   step.key_base = 0;
   step.fresh = false;
   step.next_k = step.next_v = nullptr;
@@ -273,6 +275,11 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
     call_.map.fill(b_, h_, query, count, from, to, select_);
     step.select = select_;
   }
+  if (factors_ != nullptr) {
+    kernels::dropout_kernels<T>().factors(dropout_stream(problem, b_, h_), query, from, keys, panel,
+                                          factors_);
+    step.factors = factors_;
+  }
   return true;
 }
 
@@ -301,6 +308,7 @@ kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step,
   part.all_first = std::clamp(step.all_first - from, 0, part.keys);
   part.all_last = std::clamp(step.all_last - from, part.all_first, part.keys);
   if (step.select != nullptr) part.select += from * panel + lane;
+  if (step.factors != nullptr) part.factors += from * panel + lane;
   if (from > 0) part.next_k = part.next_v = nullptr;
   return part;
 }

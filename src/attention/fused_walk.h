@@ -95,7 +95,8 @@ class PanelWalk {
   int* count_;
   int* started_;  // bit v: vector v of the panel's output holds something
   T *queries_, *out_, *maximum_, *sum_, *moment_;
-  T *scores_, *bias_, *select_, *first_, *last_, *diagonal_, *scratch_, *rows_, *statistic_;
+  T *scores_, *bias_, *select_, *factors_, *first_, *last_, *diagonal_, *scratch_, *rows_,
+      *statistic_;
 };
 
 }  // namespace volvelle

@@ -99,6 +99,10 @@ void GradientRow::compute(std::int64_t b, std::int64_t h, std::int64_t i) {
       back_through_values(j);
       delta_ += at(j).weight * at(j).grad_weight;  // grad_output . output
     }
+    if (sum_ == GradientSum::magnitudes && r_.dtype == DType::float16) {
+      // A saved output is a multiple of 2^-24: as if it were no smaller than rounds to that.
+      for (std::int64_t e = 0; e < r_.value_width; ++e) delta_ += 0x1p-13 * grad_output(e);
+    }
     for (std::int64_t j = 0; j < r_.keys; ++j) {
       if (at(j).seen) back_through_softmax(j);
     }

@@ -36,6 +36,7 @@ HWY_INLINE void TileOf(const TileStep<T>& step) {
   } else {
     Exponentials<kVectors, kAcross, false>(step, raised, factor);
   }
+  if (step.factors != nullptr) DropWeights<kVectors, kAcross>(step);
   if (step.guarded) {
     AccumulateGuarded<kVectors, kAcross>(step, factor);
   } else {

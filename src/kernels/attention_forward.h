@@ -41,6 +41,8 @@ struct TileStep {
   int key_base = 0;                 ///< added to x before it is compared
   int all_first = 0, all_last = 0;  ///< with first, last: keys that they let every query see
   const T* select = nullptr;        ///< [keys][panel]: seen if not 0
+  const T* factors = nullptr;       ///< [keys][panel]: weights times these meet the values, while
+                                    ///< sums go by the weights; null: all 1
   /// Values that are not finite reach only the queries that see their keys. Without it a weight
   /// of 0 spreads them: `finish` then reports rows that are not finite, to be walked again.
   bool guarded = false;

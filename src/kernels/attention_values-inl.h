@@ -73,6 +73,20 @@ HWY_NOINLINE void Exponentials(const TileStep<T>& step, const T* HWY_RESTRICT ra
   }
 }
 
+// Weights of the tile times their factors, in place.
+template <int kVectors, int kAcross, class T>
+HWY_NOINLINE void DropWeights(const TileStep<T>& step) {
+  const hn::ScalableTag<T> d;
+  constexpr int kPanel = kAcross * kLanes<T>;
+  for (int j = 0; j < step.keys; ++j) {
+    for (int v = 0; v < kVectors; ++v) {
+      const int at = j * kPanel + v * kLanes<T>;
+      const auto weight = hn::Load(d, step.scores + at);
+      hn::Store(hn::Mul(weight, hn::Load(d, step.factors + at)), d, step.scores + at);
+    }
+  }
+}
+
 // Whether every element of `rows` rows is finite: 0 * x stays 0.
 template <class T>
 HWY_INLINE bool AllFinite(const T* HWY_RESTRICT row, int64_t stride, int rows, int width) {

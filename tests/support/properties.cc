@@ -62,6 +62,7 @@ void draw_biases(Recipe& r) {
   r.query_positions = sometimes(5);
   r.key_positions = sometimes(5);
   r.sinks = sometimes(4);
+  r.dropout = one_of<double>({0, 0, 0, 0.1, 0.5, 0.9});
 }
 
 void draw_exclusion(Recipe& r) {
