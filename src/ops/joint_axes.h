@@ -37,6 +37,11 @@ class JointAxes {
     axes_[static_cast<std::size_t>(rank_++)] = {length, strides};
   }
 
+  /// Length 1 when there is none.
+  Axis innermost() const {
+    return rank_ == 0 ? Axis() : axes_[static_cast<std::size_t>(rank_ - 1)];
+  }
+
   /// Takes the innermost axis away; length 1 when there is none.
   Axis take_innermost() {
     if (rank_ == 0) return {};

@@ -64,7 +64,9 @@ void matmul(const View& a, const View& b, const MutableView& c, const MatmulOpti
                                         is_row ? 0 : broadcast_stride(b, axis, rank),
                                         stride_of(c, axis), stride_of(c, axis)});
   }
-  const ProductAxes::Axis rows = product.batch.take_innermost();
+  // A single row has left no axis of its own; the one inside may be of matrices that differ.
+  const bool is_rows = product.batch.innermost().strides[kRight] == 0;
+  const ProductAxes::Axis rows = is_rows ? product.batch.take_innermost() : ProductAxes::Axis();
   product.rows = rows.length;
   product.left = {a.data(), a.dtype(), rows.strides[kLeft], stride_from_end(a, -1)};
   product.out = {c.data(), c.dtype(), rows.strides[kOut], stride_from_end(c, -1)};
