@@ -17,7 +17,9 @@ class ReadBuffer {
   /// when the memory cannot be had.
   ReadBuffer(std::size_t bytes, int threads);
 
-  /// Reads the next `blocks` blocks, from the first one again behind the last; GB/s.
+  /// Reads the next `blocks` blocks, from the first one again behind the last; GB/s of all threads
+  /// together. Each block is timed by itself and the median taken, so that an interrupt or a worker
+  /// that is late does not count.
   double read_gbs(std::int64_t blocks, int threads);
   std::int64_t blocks() const { return blocks_; }
 

@@ -42,8 +42,10 @@ TEST(Peak, ReadBandwidthIsPositive) {
 
 TEST(Peak, ReadsEachFloatOnce) {
   alignas(64) static float data[2048];
-  for (float& value : data) value = 1;
-  EXPECT_EQ(kernels::read_once(data, 2048), 2048.0f);
+  float sum = 0;
+  for (int i = 0; i < 2048; ++i) sum += data[i] = static_cast<float>(i % 61);
+  EXPECT_EQ(kernels::read_once(data, 2048), sum);
+  EXPECT_EQ(kernels::read_once(data, 1024) + kernels::read_once(data + 1024, 1024), sum);
 }
 
 TEST(Peak, BadArgumentsThrow) {

@@ -18,7 +18,7 @@ namespace volvelle {
 VOLVELLE_API double fma_peak_gflops(DType dtype, int threads = 0, double microseconds = 5000);
 
 /// How fast `threads` cores together read memory that no cache holds: the best of five passes
-/// over a buffer of `bytes`.
+/// over a buffer of `bytes`, each with the median time of its blocks of 1 MiB.
 /// Units:   GB/s (1e9 bytes).
 /// Throws:  InvalidArgument for threads < 0 or fewer than 2^20 bytes; IoError without memory.
 VOLVELLE_API double read_bandwidth_gbs(int threads = 0, std::size_t bytes = std::size_t{256} << 20);
