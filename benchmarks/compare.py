@@ -3,16 +3,17 @@
 
     benchmarks/compare.py                       every case on one thread (half an hour)
     benchmarks/compare.py --threads 2 --json    for a program to read
-    benchmarks/compare.py --op decode                 only this operation
+    benchmarks/compare.py --op decode --op matmul    only these operations
     benchmarks/compare.py --case 512 --case window   only cases whose name holds one of these
     benchmarks/compare.py --list                the cases
 
 For each case the results are compared first: random inputs go to `volvelle attend` through an .npz
-file, and what it answers is held against both rivals' (exit code 3 if one is off). Then they are timed
-in turns: `volvelle bench` (a process of its own, which checks itself against the oracle), PyTorch,
-ONNX Runtime, again ours, and so on. A turn is the median of repeated calls; a ratio is the median
-over the turns of their time / our time, so a change of clock hits both sides. Threads are set
-equal. What each rival calls is said in comparison/, an operation a file. The rivals keep their
+file, and what it answers is held against both rivals' (exit code 3 if one is off). Products, which
+no verb of the program computes, are held against sums in double on both sides. Then they are
+timed in turns: `volvelle bench` (a process of its own, which checks itself against the oracle),
+PyTorch, ONNX Runtime, again ours, and so on. A turn is the median of repeated calls; a ratio is the
+median over the turns of their time / our time, so a change of clock hits both sides. Threads are
+set equal. What each rival calls is said in comparison/, an operation a file. The rivals keep their
 freed memory (glibc settings), which is kinder to them than the default.
 
 The first run makes a virtual environment (--environment, ~/.cache/volvelle-compare) and installs
@@ -30,7 +31,7 @@ import subprocess
 import sys
 import venv
 
-from comparison import attention, attention_backward, decode
+from comparison import attention, attention_backward, decode, matmul
 from comparison.programs import OnnxRuntime, Torch, Volvelle
 from comparison.timing import seconds_per_call
 
@@ -39,7 +40,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
 
 OPERATIONS = {operation.OP: operation
-              for operation in (attention, attention_backward, decode)}
+              for operation in (attention, attention_backward, decode, matmul)}
 
 
 def all_cases():

@@ -6,6 +6,7 @@
 #include "cli/bench_attention.h"
 #include "cli/bench_backward.h"
 #include "cli/bench_decode.h"
+#include "cli/bench_matmul.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
@@ -20,6 +21,8 @@ const std::array kBenchmarks{
          kBenchBackwardExamples, kBenchBackwardNotes, run_bench_backward},
     Verb{"bench decode", "few queries over many keys, against the read bandwidth", "[options]",
          kBenchDecodeExamples, kBenchDecodeNotes, run_bench_decode},
+    Verb{"bench matmul", "products with packed weights, against peak and bandwidth", "[options]",
+         kBenchMatmulExamples, kBenchMatmulNotes, run_bench_matmul},
 };
 
 // Behind "bench ".

@@ -62,6 +62,23 @@ TEST(BenchProgram, JsonOfTheBackwardPassIsThatOfAttention) {
   EXPECT_FALSE(row.contains("share_of_bandwidth"));
 }
 
+TEST(BenchProgram, JsonOfProductsHasTheBandwidthWhereWeightsAreCold) {
+  const auto cached = only_row("matmul --m 5 --n 40 --k 24");
+  EXPECT_EQ(cached["op"], "matmul");
+  EXPECT_EQ(cached["dtype"], "float32");
+  EXPECT_EQ(cached["m"], 5);
+  EXPECT_EQ(cached["n"], 40);
+  EXPECT_EQ(cached["k"], 24);
+  EXPECT_EQ(cached["cold_weights"], false);
+  EXPECT_GT(cached["share_of_peak"].get<double>(), 0);
+  EXPECT_FALSE(cached.contains("share_of_bandwidth"));
+  const auto cold = only_row("matmul --dtype bfloat16 --m 1 --n 40 --k 24 --cold --rotate 0.1");
+  EXPECT_EQ(cold["cold_weights"], true);
+  for (const char* key : {"share_of_peak", "gigabytes_per_second", "share_of_bandwidth"}) {
+    EXPECT_GT(cold[key].get<double>(), 0) << key;
+  }
+}
+
 TEST(BenchProgram, JsonOfDecodingHasTheBandwidth) {
   const auto row = only_row(
       "decode --heads 4 --key-heads 2 --keys 200 --head-width 8 --dtype bfloat16 --rotate 0.1");
@@ -84,8 +101,9 @@ TEST(BenchProgram, TextFitsThePage) {
         "--head-width 16 --causal --window 1000",
         "decode --dtype bfloat16 --heads 32 --key-heads 1 --keys 32768 --window 1000 --causal "
         "--rotate 1",
-        "backward --dtype float16 --batch 16 --heads 12 --key-heads 3 --queries 32 --keys 1024 "
-        "--head-width 16 --causal --window 1000"}) {
+        "backward --dtype float16 --heads 12 --key-heads 3 --queries 8 --keys 1024 "
+        "--head-width 16 --causal --window 1000",
+        "matmul --dtype bfloat16 --m 1 --n 1024 --k 10240 --cold --rotate 1"}) {
     const auto run = testing::run_command(std::string("volvelle bench ") + arguments +
                                           " --seconds 0.001 2>/dev/null");
     ASSERT_EQ(run.exit_code, 0) << arguments;
@@ -98,7 +116,7 @@ TEST(BenchProgram, TextFitsThePage) {
 }
 
 TEST(BenchProgram, HelpOfEveryBenchmarkBeginsWithItsExamples) {
-  for (const std::string name : {"attention", "backward", "decode"}) {
+  for (const std::string name : {"attention", "backward", "decode", "matmul"}) {
     const auto list = testing::run_command("volvelle bench");
     EXPECT_THAT(list.standard_output, HasSubstr("volvelle bench " + name));
     const auto help = testing::run_command("volvelle bench " + name + " --help");
@@ -118,12 +136,27 @@ TEST(BenchProgram, AnInterruptPrintsWhatWasMeasured) {
 }
 
 TEST(BenchProgram, WrongUsageExitsWithTwo) {
-  for (const char* arguments :
-       {"nothing", "--threads 1", "attention --queries 0", "attention --threads 0",
-        "attention --window -1", "attention --seconds 0", "attention --simd none",
-        "attention --dtype int8", "attention --heads 3 --key-heads 2", "attention extra",
-        "attention --batsh 1", "decode --keys 0", "decode --rotate 0", "decode --heads 3",
-        "attention --rotate 3", "backward --queries 0", "backward --rotate 3"}) {
+  for (const char* arguments : {"nothing",
+                                "--threads 1",
+                                "attention --queries 0",
+                                "attention --threads 0",
+                                "attention --window -1",
+                                "attention --seconds 0",
+                                "attention --simd none",
+                                "attention --dtype int8",
+                                "attention --heads 3 --key-heads 2",
+                                "attention extra",
+                                "attention --batsh 1",
+                                "decode --keys 0",
+                                "decode --rotate 0",
+                                "decode --heads 3",
+                                "attention --rotate 3",
+                                "backward --queries 0",
+                                "backward --rotate 3",
+                                "matmul --m 0",
+                                "matmul --dtype float64",
+                                "matmul --rotate 3 --m 2",
+                                "matmul --queries 3"}) {
     const auto run =
         testing::run_command(std::string("volvelle bench ") + arguments + " 2>/dev/null");
     EXPECT_EQ(run.exit_code, 2) << arguments;
