@@ -30,6 +30,16 @@ void write_property_json(std::ostream& out, const PropertyReport& report) {
     json.end_object();
   }
   json.end_array();
+  json.key("refused").begin_array();
+  for (const PropertyRefusal& refusal : report.refused) {
+    json.begin_object();
+    json.key("property").value(refusal.property);
+    json.key("path").value(refusal.path);
+    json.key("simd").value(refusal.simd);
+    json.key("reason").value(refusal.reason);
+    json.end_object();
+  }
+  json.end_array();
   json.end_object();
 }
 

@@ -119,6 +119,17 @@ std::string complaints(const std::vector<PropertyRow>& rows) {
   return text.empty() ? text : "\nNot as promised\n" + text;
 }
 
+// What a path refused, once for all its instruction sets.
+std::string refusals(const std::vector<PropertyRefusal>& refused) {
+  std::vector<std::string> lines;
+  for (const PropertyRefusal& each : refused) {
+    const std::string line =
+        wrapped(each.property + ", " + each.path + ": " + each.reason, {.indent = 2}, 2);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  return lines.empty() ? "" : "\nRefused\n" + joined(lines, "");
+}
+
 std::string counted(std::size_t count, const char* one, const char* many) {
   return std::to_string(count) + (count == 1 ? one : many);
 }
@@ -156,7 +167,8 @@ std::string property_text(const PropertyReport& report) {
                           short_number(line.control_error), word_of(line.verdict)});
   }
   return "Properties of attention, each beside a control that must fail\n\n" + render(table) +
-         complaints(report.rows) + conclusion(report, properties, lines.size());
+         complaints(report.rows) + refusals(report.refused) +
+         conclusion(report, properties, lines.size());
 }
 
 std::string property_list_text(const std::vector<PropertyEntry>& entries) {

@@ -64,11 +64,19 @@ TEST(AttentionProperties, HoldOnEveryRouteAndEveryControlFails) {
     measured.insert({row.property, row.control, row.path, row.path == "fused" ? row.simd : ""});
   }
   EXPECT_EQ(measured.size(), report.rows.size()) << "a row twice";
+  std::set<std::vector<std::string>> refused;
+  for (const PropertyRefusal& each : report.refused) {
+    EXPECT_EQ(each.path, "fused") << each.property << ": " << each.reason;
+    EXPECT_TRUE(each.property.starts_with("grad") || each.property == "dropout") << each.reason;
+    refused.insert({each.property, each.simd});
+  }
   for (const PropertyEntry& entry : attention_properties()) {
     EXPECT_FALSE(entry.controls.empty()) << entry.name;
     for (const std::string& control : entry.controls) {
       for (const std::string& target : simd_targets()) {
-        EXPECT_TRUE(measured.contains({entry.name, control, "fused", target})) << entry.name;
+        EXPECT_NE(measured.contains({entry.name, control, "fused", target}),
+                  refused.contains({entry.name, target}))
+            << entry.name;
       }
       EXPECT_TRUE(measured.contains({entry.name, control, "composed", ""})) << entry.name;
     }
@@ -138,6 +146,47 @@ TEST(AttentionProperties, CatchNonFiniteAnswers) {
                 }});
 }
 
+// Gradients of the operation under test are measured, not the library's.
+TEST(AttentionProperties, CatchWrongGradients) {
+  const auto spoilt = [](auto&& spoil) {
+    AttentionOperation operation;
+    operation.attend_backward = [spoil](const AttentionProblem& problem,
+                                        const AttentionSaved& saved, const View& grad_output,
+                                        const AttentionOptions& how) {
+      AttentionGradientResult result =
+          attend_backward(problem, saved, grad_output, AttentionGradientRequest{}, how);
+      spoil(result, how);
+      return result;
+    };
+    return operation;
+  };
+  const auto expect_caught_composed = [](const std::string& property,
+                                         const AttentionOperation& operation) {
+    PropertyOptions options;
+    options.property = property;
+    options.path = AttentionPath::composed;
+    options.operation = operation;
+    const PropertyReport report = check_attention(options);
+    ASSERT_FALSE(report.rows.empty());
+    EXPECT_EQ(report.rows[0].verdict, PropertyVerdict::fails) << property;
+  };
+  const auto one_element = spoilt([](AttentionGradientResult& result, const AttentionOptions&) {
+    float* element = result.k.data<float>() + result.k.size() / 2;
+    *element = *element * 1.1F + 1e-3F;
+  });
+  expect_caught_composed("gradients", one_element);
+  expect_caught_composed("grad-agreement", one_element);
+  expect_caught_composed("grad-unseen",
+                         spoilt([](AttentionGradientResult& result, const AttentionOptions&) {
+                           result.q.data<float>()[0] = 1e-30F;  // query 0 sees nothing
+                         }));
+  expect_caught_composed("grad-threads",
+                         spoilt([](AttentionGradientResult& result, const AttentionOptions& how) {
+                           float& element = result.v.data<float>()[7];
+                           if (how.threads == 3) element = std::nextafter(element, 100.0F);
+                         }));
+}
+
 TEST(AttentionProperties, CatchAFaultOfOneInstructionSetAlone) {
   const std::string faulty = simd_targets().back();
   PropertyOptions options;
@@ -162,7 +211,7 @@ TEST(AttentionProperties, TakeAThrowForAFailure) {
   const PropertyReport report = report_of(
       "sinks", {.attend = [](const AttentionProblem& problem, const AttentionRequest& request,
                              const AttentionOptions& options) -> AttentionResult {
-        if (problem.sinks) throw Unsupported("[attend] no sinks here");
+        if (problem.sinks) throw InvalidArgument("[attend] no sinks here");
         return attend(problem, request, options);
       }});
   ASSERT_EQ(report.rows.size(), 1u);
@@ -175,6 +224,27 @@ TEST(AttentionProperties, TakeAThrowForAFailure) {
   write_property_json(json, report);
   EXPECT_THAT(json.str(), HasSubstr("\"error\": 1e+308"));
   EXPECT_THAT(json.str(), HasSubstr("\"note\": \"[attend] no sinks here\""));
+}
+
+// A forced path may refuse: the composed path is there for what the fused one cannot.
+TEST(AttentionProperties, TakeUnsupportedForARefusal) {
+  PropertyOptions options;
+  options.property = "sinks";
+  options.operation.attend = [](const AttentionProblem& problem, const AttentionRequest& request,
+                                const AttentionOptions& how) -> AttentionResult {
+    if (how.path == AttentionPath::fused) throw Unsupported("[attend] no tiles today");
+    return attend(problem, request, how);
+  };
+  const PropertyReport report = check_attention(options);
+  EXPECT_TRUE(report.holds());
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].path, "composed");
+  ASSERT_EQ(report.refused.size(), simd_targets().size());
+  EXPECT_EQ(report.refused[0].reason, "[attend] no tiles today");
+  EXPECT_THAT(property_text(report), HasSubstr("sinks, fused: [attend] no tiles today\n"));
+  std::ostringstream json;
+  write_property_json(json, report);
+  EXPECT_THAT(json.str(), HasSubstr("\"reason\": \"[attend] no tiles today\""));
 }
 
 // Attention without any bias by position is blind to positions: the property holds, but so does
@@ -197,7 +267,7 @@ TEST(AttentionProperties, SayWhenTheControlPasses) {
 TEST(AttentionProperties, GiveTheSameNumbersAgain) {
   const auto numbers = [] {
     std::ostringstream out;
-    write_property_json(out, report_of("agreement", library_attention()));
+    write_property_json(out, report_of("agreement", {}));
     return out.str();
   };
   EXPECT_EQ(numbers(), numbers());
@@ -205,7 +275,7 @@ TEST(AttentionProperties, GiveTheSameNumbersAgain) {
 
 TEST(AttentionProperties, LeaveTheInstructionSetAsItWas) {
   set_simd_target(simd_targets().back());
-  report_of("scaling", library_attention());
+  report_of("scaling", {});
   EXPECT_EQ(simd_target(), simd_targets().back());
   set_simd_target("best");
 }

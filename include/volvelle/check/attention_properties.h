@@ -8,19 +8,22 @@
 #include <vector>
 
 #include "volvelle/attention/attend.h"
+#include "volvelle/attention/attend_backward.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/base/export.h"
 
 namespace volvelle {
 
-/// Attention as its users call it: what the properties are asked of. `library_attention` is this
-/// library's; anything else with the same contract can be held to it as well.
+/// Attention as its users call it: what the properties are asked of. An empty function stands for
+/// this library's; anything else with the same contract can be held to it as well.
 struct AttentionOperation {
   std::function<AttentionResult(const AttentionProblem&, const AttentionRequest&,
                                 const AttentionOptions&)>
-      attend;
+      attend = {};
+  std::function<AttentionGradientResult(const AttentionProblem&, const AttentionSaved&,
+                                        const View& grad_output, const AttentionOptions&)>
+      attend_backward = {};  ///< all gradients that the problem has
 };
-VOLVELLE_API AttentionOperation library_attention();
 
 /// What a row of the check says.
 enum class PropertyVerdict : std::uint8_t {
@@ -57,13 +60,22 @@ struct PropertyOptions {
   std::string simd;                        ///< one of simd_targets(); empty: all
   int threads = 0;                         ///< 0: the process's setting
   std::uint64_t seed = 1;                  ///< of all numbers drawn
-  AttentionOperation operation = library_attention();
+  AttentionOperation operation = {};
   std::function<bool()> stopped = {};  ///< true: end early with what there is
   std::function<void(const std::string& property)> begins = {};  ///< told before each property
 };
 
+/// A property that a path refused with Unsupported: the composed path is there for such problems.
+struct PropertyRefusal {
+  std::string property;
+  std::string path;
+  std::string simd;
+  std::string reason;
+};
+
 struct PropertyReport {
   std::vector<PropertyRow> rows;
+  std::vector<PropertyRefusal> refused;
   bool complete = true;  ///< false: stopped early
   bool holds() const;    ///< every row does
 };
@@ -73,7 +85,8 @@ struct PropertyReport {
 /// Forces instruction sets for the whole process while it runs, and sets the one that was in use
 /// again.
 /// Throws:  InvalidArgument for an unknown property or instruction set, a path that is neither, a
-///          negative number of threads. What the operation throws becomes a row that fails.
+///          negative number of threads. What the operation throws becomes a row that fails;
+///          Unsupported, which a forced path may throw, becomes a refusal.
 VOLVELLE_API PropertyReport check_attention(const PropertyOptions& options = {});
 
 /// All properties, in the order they are measured.

@@ -14,12 +14,15 @@ AttentionResult oracle(const AttentionProblem& problem, const AttentionRequest& 
   return attend(problem, request, {.path = AttentionPath::oracle});
 }
 
-double worst_of_random_problems(const Subject& subject, int problems, DType dtype) {
+double worst_of_random_problems(const Subject& subject, int problems, DType dtype,
+                                double dropout = 0) {
   Draws draws = subject.draws();
   double worst = 0;
   for (int n = 0; n < problems; ++n) {
-    const Setting setting = random_problem(draws, dtype);
-    const AttentionProblem& p = setting.problem;
+    Setting setting = random_problem(draws, dtype);
+    AttentionProblem& p = setting.problem;
+    p.dropout = dropout;
+    p.dropout_seed = draws.bits();
     worst = std::max(worst, distance(subject.attend(p, kEverything), oracle(p, kEverything)));
   }
   return worst;
@@ -33,6 +36,10 @@ double agreement_error(const Subject& subject) {
 
 double double_precision_error(const Subject& subject) {
   return worst_of_random_problems(subject, 25, DType::float64);
+}
+
+double dropout_error(const Subject& subject) {
+  return worst_of_random_problems(subject, 30, DType::float32, 0.3);
 }
 
 // Also with products q . k that float16 cannot hold, and with one key far above the others.

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/thread_pool.h"
 #include "check/properties/property.h"
+#include "check/properties/route.h"
 #include "volvelle/attention/simd.h"
 #include "volvelle/base/error.h"
 #include "volvelle/check/attention_properties.h"
@@ -13,47 +15,11 @@ namespace {
 
 using properties::Control;
 using properties::Property;
+using properties::References;
+using properties::Route;
 using properties::Subject;
 
-// One way to the answer: a path and, for the fused one, an instruction set.
-struct Route {
-  AttentionPath path;
-  std::string simd;
-};
-
-// Sets the instruction set that was in use again.
-class SimdRestored {
- public:
-  SimdRestored() : before_(simd_target()) {}
-  ~SimdRestored() { set_simd_target(before_); }
-  SimdRestored(const SimdRestored&) = delete;
-  SimdRestored& operator=(const SimdRestored&) = delete;
-
- private:
-  std::string before_;
-};
-
-std::vector<Route> routes_of(const PropertyOptions& options) {
-  const bool fused = !options.path || *options.path == AttentionPath::fused;
-  const bool composed = !options.path || *options.path == AttentionPath::composed;
-  if (!fused && !composed) {
-    throw InvalidArgument("[check attention] the paths that are checked are fused and composed");
-  }
-  if (!fused && !options.simd.empty()) {
-    throw InvalidArgument("[check attention] the composed path has no instruction set to choose (" +
-                          options.simd + "); leave it out, or check the fused path");
-  }
-  std::vector<Route> routes;
-  if (fused && options.simd.empty()) {
-    for (const std::string& target : simd_targets())
-      routes.push_back({AttentionPath::fused, target});
-  } else if (fused) {
-    set_simd_target(options.simd);  // knows other spellings, and throws with the choices
-    routes.push_back({AttentionPath::fused, simd_target()});
-  }
-  if (composed && options.simd.empty()) routes.push_back({AttentionPath::composed, ""});
-  return routes;
-}
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<const Property*> chosen_properties(const std::string& name) {
   std::vector<const Property*> chosen;
@@ -69,33 +35,55 @@ std::vector<const Property*> chosen_properties(const std::string& name) {
   return chosen;
 }
 
+// Empty functions filled in with the library's.
+AttentionOperation completed(AttentionOperation operation) {
+  if (!operation.attend) {
+    operation.attend = [](const AttentionProblem& problem, const AttentionRequest& request,
+                          const AttentionOptions& options) {
+      return attend(problem, request, options);
+    };
+  }
+  if (!operation.attend_backward) {
+    operation.attend_backward = [](const AttentionProblem& problem, const AttentionSaved& saved,
+                                   const View& grad_output, const AttentionOptions& options) {
+      return attend_backward(problem, saved, grad_output, AttentionGradientRequest{}, options);
+    };
+  }
+  return operation;
+}
+
 // The error, or infinity and what was thrown.
 double measured(const Property& property, const Subject& subject, std::string& note) {
   try {
     const double error = property.error(subject);
-    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+    return std::isnan(error) ? kInfinity : error;
+  } catch (const Unsupported&) {
+    throw;  // a forced path may refuse
   } catch (const Error& thrown) {
     note = thrown.what();
-    return std::numeric_limits<double>::infinity();
+    return kInfinity;
   }
 }
 
-void measure(const Property& property, const Route& route, const PropertyOptions& options,
-             std::vector<PropertyRow>& rows) {
+// One property on one route: a row for each control.
+std::vector<PropertyRow> measure(const Property& property, const Route& route,
+                                 const PropertyOptions& options,
+                                 const AttentionOperation& operation, References& references) {
   set_simd_target(route.simd.empty() ? "best" : route.simd);
   const AttentionOptions how{.path = route.path, .threads = resolve_threads(options.threads)};
   PropertyRow row;
   row.property = property.name;
-  row.path = route.path == AttentionPath::fused ? "fused" : "composed";
-  row.simd = route.path == AttentionPath::fused ? simd_target() : "plain loops";
+  row.path = route.path_name();
+  row.simd = route.simd_name();
   row.tolerance = property.tolerance;
-  row.error = measured(property, {options.operation, how, options.seed}, row.note);
+  row.error = measured(property, {operation, how, options.seed, references}, row.note);
+  std::vector<PropertyRow> rows;
   for (const Control& control : property.controls) {
     PropertyRow with_control = row;
-    const AttentionOperation twin = control.broken(options.operation);
+    const AttentionOperation twin = completed(control.broken(operation));
     std::string thrown;
     with_control.control = control.name;
-    with_control.control_error = measured(property, {twin, how, options.seed}, thrown);
+    with_control.control_error = measured(property, {twin, how, options.seed, references}, thrown);
     if (!(row.error <= row.tolerance)) {
       with_control.verdict = PropertyVerdict::fails;
     } else if (with_control.control_error <= row.tolerance || !thrown.empty()) {
@@ -105,15 +93,10 @@ void measure(const Property& property, const Route& route, const PropertyOptions
     }
     rows.push_back(std::move(with_control));
   }
+  return rows;
 }
 
 }  // namespace
-
-AttentionOperation library_attention() {
-  return {
-      .attend = [](const AttentionProblem& problem, const AttentionRequest& request,
-                   const AttentionOptions& options) { return attend(problem, request, options); }};
-}
 
 std::string_view name_of(PropertyVerdict verdict) noexcept {
   switch (verdict) {
@@ -133,19 +116,28 @@ bool PropertyReport::holds() const {
 }
 
 PropertyReport check_attention(const PropertyOptions& options) {
-  const SimdRestored restored;
+  const properties::SimdRestored restored;
   resolve_threads(options.threads);
   const std::vector<const Property*> chosen = chosen_properties(options.property);
-  const std::vector<Route> routes = routes_of(options);
+  const std::vector<Route> routes = properties::routes_of(options);
+  const AttentionOperation operation = completed(options.operation);
   PropertyReport report;
   for (const Property* property : chosen) {
     if (options.begins) options.begins(property->name);
+    References references;
     for (const Route& route : routes) {
       if (options.stopped && options.stopped()) {
         report.complete = false;
         return report;
       }
-      measure(*property, route, options, report.rows);
+      try {
+        for (PropertyRow& row : measure(*property, route, options, operation, references)) {
+          report.rows.push_back(std::move(row));
+        }
+      } catch (const Unsupported& refusal) {
+        report.refused.push_back(
+            {property->name, route.path_name(), route.simd_name(), refusal.what()});
+      }
     }
   }
   return report;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "volvelle/attention/attend.h"
+#include "volvelle/attention/attend_backward.h"
 #include "volvelle/tensor/view.h"
 
 namespace volvelle::properties {
@@ -17,5 +18,23 @@ double bit_distance(const View& ours, const View& right);
 /// The larger one over output, log-sum-exp and whatever else both have.
 double distance(const AttentionResult& ours, const AttentionResult& right);
 double bit_distance(const AttentionResult& ours, const AttentionResult& right);
+
+/// The gradients that a result can hold, for loops.
+inline constexpr Tensor AttentionGradientResult::* kGradients[] = {
+    &AttentionGradientResult::q,
+    &AttentionGradientResult::k,
+    &AttentionGradientResult::v,
+    &AttentionGradientResult::bias,
+    &AttentionGradientResult::slopes,
+    &AttentionGradientResult::bias_table,
+    &AttentionGradientResult::bucket_table,
+    &AttentionGradientResult::sinks};
+
+double bit_distance(const AttentionGradientResult& ours, const AttentionGradientResult& right);
+
+/// The largest |ours - right| as a share of the sum of the magnitudes of the terms, element by
+/// element (of 1% at least): what rounding errors are a share of.
+double distance(const AttentionGradientResult& ours, const AttentionGradientResult& right,
+                const AttentionGradientResult& magnitudes);
 
 }  // namespace volvelle::properties

@@ -10,6 +10,8 @@ double agreement_error(const Subject& subject);
 double double_precision_error(const Subject& subject);
 double half_precision_error(const Subject& subject);
 
+double dropout_error(const Subject& subject);
+
 double scaling_error(const Subject& subject);
 double bias_error(const Subject& subject);
 double cap_error(const Subject& subject);
@@ -30,6 +32,14 @@ double leak_error(const Subject& subject);
 double step_by_step_error(const Subject& subject);
 double permutation_error(const Subject& subject);
 double offset_error(const Subject& subject);
+
+double gradient_error(const Subject& subject);
+double gradient_agreement_error(const Subject& subject);
+double dropout_gradient_error(const Subject& subject);
+double half_gradient_error(const Subject& subject);
+double unseen_gradient_error(const Subject& subject);
+double gradient_thread_error(const Subject& subject);
+double gradient_neighbour_error(const Subject& subject);
 
 double thread_error(const Subject& subject);
 double neighbour_error(const Subject& subject);

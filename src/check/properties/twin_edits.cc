@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/oracle_terms.h"
+#include "attention/resolved.h"
 #include "check/properties/twins.h"
 
 namespace volvelle::properties {
@@ -76,6 +78,8 @@ void drop_cap(Setting& setting) { setting.problem.softcap = 0; }
 
 void drop_sinks(Setting& setting) { setting.problem.sinks = {}; }
 
+void drop_other_weights(Setting& setting) { ++setting.problem.dropout_seed; }
+
 void tile_key_heads(Setting& setting) {
   AttentionProblem& p = setting.problem;
   const std::int64_t key_heads = p.k.shape()[1];
@@ -92,15 +96,42 @@ void ignore_strides(Setting& setting) {
   p.v = read_as_contiguous(p.v);
 }
 
+void exclude_by_bias(Setting& setting) {
+  const AttentionProblem& p = setting.problem;
+  const ResolvedAttention r = resolve(p);
+  Tensor bias = Tensor::zeros(DType::float32, {r.batch, r.heads, r.queries, r.keys});
+  float* cell = bias.data<float>();
+  for (std::int64_t b = 0; b < r.batch; ++b) {
+    for (std::int64_t h = 0; h < r.heads; ++h) {
+      for (std::int64_t i = 0; i < r.queries; ++i) {
+        for (std::int64_t j = 0; j < r.keys; ++j) {
+          *cell++ = sees(r, {b, h, i, j}, AttentionFault::none) ? 0.0F : -1e9F;
+        }
+      }
+    }
+  }
+  setting.problem = {.q = p.q, .k = p.k, .v = p.v, .scale = p.scale, .softcap = p.softcap};
+  setting.problem.bias = setting.own(std::move(bias));
+}
+
 Control edited(const char* name, Edit edit) {
   return {name, [edit](const AttentionOperation& sound) {
-            return AttentionOperation{.attend = [sound, edit](const AttentionProblem& problem,
-                                                              const AttentionRequest& request,
-                                                              const AttentionOptions& options) {
+            AttentionOperation twin;
+            twin.attend = [sound, edit](const AttentionProblem& problem,
+                                        const AttentionRequest& request,
+                                        const AttentionOptions& options) {
               Setting setting{problem, {}};
               edit(setting);
               return sound.attend(setting.problem, request, options);
-            }};
+            };
+            twin.attend_backward = [sound, edit](
+                                       const AttentionProblem& problem, const AttentionSaved& saved,
+                                       const View& grad_output, const AttentionOptions& options) {
+              Setting setting{problem, {}};
+              edit(setting);
+              return sound.attend_backward(setting.problem, saved, grad_output, options);
+            };
+            return twin;
           }};
 }
 

@@ -141,6 +141,16 @@ AttentionOperation keep_the_maximum(const AttentionOperation&) {
   }};
 }
 
+AttentionOperation keep_weights_unscaled(const AttentionOperation& sound) {
+  return {.attend = [sound](const AttentionProblem& problem, const AttentionRequest& request,
+                            const AttentionOptions& options) {
+    AttentionResult result = sound.attend(problem, request, options);
+    const auto kept = static_cast<float>(1 - problem.dropout);
+    for (std::int64_t n = 0; n < result.output.size(); ++n) result.output.data<float>()[n] *= kept;
+    return result;
+  }};
+}
+
 AttentionOperation compute_in_float32(const AttentionOperation& sound) {
   return {.attend = [sound](const AttentionProblem& problem, const AttentionRequest& request,
                             const AttentionOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "attention/oracle.h"
+#include "attention/oracle_backward.h"
 #include "check/properties/property.h"
 #include "check/properties/setting.h"
 
@@ -10,8 +11,9 @@ namespace volvelle::properties {
 using Edit = void (*)(Setting& setting);
 Control edited(const char* name, Edit edit);
 
-/// The oracle with one of its faults.
+/// The oracle with one of its faults, forward or back; the other direction stays sound.
 Control faulty_oracle(const char* name, AttentionFault fault);
+Control faulty_oracle(const char* name, BackwardFault fault);
 
 // Edits, each the fault that its name says.
 void forget_scale(Setting& setting);
@@ -28,14 +30,22 @@ void drop_key_positions(Setting& setting);
 void drop_bias(Setting& setting);
 void drop_cap(Setting& setting);
 void drop_sinks(Setting& setting);
-void tile_key_heads(Setting& setting);  ///< head h reads key head h mod G
-void ignore_strides(Setting& setting);  ///< q, k and v read as if they were contiguous
+void drop_other_weights(Setting& setting);  ///< by another seed
+void tile_key_heads(Setting& setting);      ///< head h reads key head h mod G
+void ignore_strides(Setting& setting);      ///< q, k and v read as if they were contiguous
+void exclude_by_bias(Setting& setting);     ///< -1e9 on excluded pairs, instead of the exclusion
 
 /// Exclusion as a large negative number, added to the scores: -1e9.
 AttentionOperation mask_by_a_number(const AttentionOperation& sound);
 
 /// The keys cut into as many parts as there are threads, and the parts merged.
 AttentionOperation split_keys_by_threads(const AttentionOperation& sound);
+
+/// The weights that dropout keeps left as they are.
+AttentionOperation keep_weights_unscaled(const AttentionOperation& sound);
+
+/// Gradients of as many parts of the queries as there are threads, added up.
+AttentionOperation add_gradients_by_threads(const AttentionOperation& sound);
 
 /// exp(score) over its sum in float32, the row's maximum not taken off.
 AttentionOperation keep_the_maximum(const AttentionOperation& sound);
