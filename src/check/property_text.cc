@@ -119,15 +119,29 @@ std::string complaints(const std::vector<PropertyRow>& rows) {
   return text.empty() ? text : "\nNot as promised\n" + text;
 }
 
-// What a path refused, once for all its instruction sets.
+// What a path refused, properties with the same reason together.
 std::string refusals(const std::vector<PropertyRefusal>& refused) {
-  std::vector<std::string> lines;
+  struct Group {
+    std::string path, reason;
+    std::vector<std::string> properties;
+  };
+  std::vector<Group> groups;
   for (const PropertyRefusal& each : refused) {
-    const std::string line =
-        wrapped(each.property + ", " + each.path + ": " + each.reason, {.indent = 2}, 2);
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+      return g.path == each.path && g.reason == each.reason;
+    });
+    if (group == groups.end()) group = groups.insert(group, {each.path, each.reason, {}});
+    std::vector<std::string>& names = group->properties;
+    if (std::find(names.begin(), names.end(), each.property) == names.end()) {
+      names.push_back(each.property);
+    }
   }
-  return lines.empty() ? "" : "\nRefused\n" + joined(lines, "");
+  std::string text = groups.empty() ? "" : "\nRefused\n";
+  for (const Group& group : groups) {
+    text += wrapped(group.path + ", " + joined(group.properties, ", ") + ": " + group.reason,
+                    {.indent = 2}, 2);
+  }
+  return text;
 }
 
 std::string counted(std::size_t count, const char* one, const char* many) {

@@ -241,7 +241,7 @@ TEST(AttentionProperties, TakeUnsupportedForARefusal) {
   EXPECT_EQ(report.rows[0].path, "composed");
   ASSERT_EQ(report.refused.size(), simd_targets().size());
   EXPECT_EQ(report.refused[0].reason, "[attend] no tiles today");
-  EXPECT_THAT(property_text(report), HasSubstr("sinks, fused: [attend] no tiles today\n"));
+  EXPECT_THAT(property_text(report), HasSubstr("  fused, sinks: [attend] no tiles today\n"));
   std::ostringstream json;
   write_property_json(json, report);
   EXPECT_THAT(json.str(), HasSubstr("\"reason\": \"[attend] no tiles today\""));
