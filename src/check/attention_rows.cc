@@ -4,67 +4,34 @@
 
 #include "attention/oracle_terms.h"
 #include "check/row_reader.h"
+#include "check/view_part.h"
 #include "tensor/convert.h"
 #include "volvelle/attention/attend.h"
 
 namespace volvelle {
-namespace {
-
-// Part of an array of rank 2 to 4 that is or broadcasts to (B,H,rows,columns): one batch row, one
-// head, some rows. Axes of length 1 stay.
-View part(const View& view, std::int64_t batch, std::int64_t head, std::int64_t first,
-          std::int64_t count) {
-  if (!view) return view;
-  const std::int64_t start[3] = {batch, head, first};
-  std::int64_t offset = 0;
-  Axes shape, strides;
-  for (int axis = 0; axis < 4; ++axis) {
-    const int own = axis - (4 - view.rank());
-    const bool broadcast = own < 0 || view.shape()[own] == 1;
-    if (axis < 3) {
-      if (!broadcast) offset += start[axis] * view.strides()[own];
-      shape.push_back(axis == 2 && !broadcast ? count : 1);
-    } else {
-      shape.push_back(own < 0 ? 1 : view.shape()[own]);
-    }
-    strides.push_back(broadcast ? 0 : view.strides()[own]);
-  }
-  const auto bytes = offset * static_cast<std::int64_t>(size_of(view.dtype()));
-  return View(static_cast<const char*>(view.data()) + bytes, view.dtype(), shape, strides);
-}
-
-// Entries [first, first + count) of one axis of a small array; an axis of length 1 stays.
-View cut(const View& view, int axis, std::int64_t first, std::int64_t count) {
-  if (!view || view.shape()[axis] == 1) return view;
-  Axes shape = view.shape();
-  shape[axis] = count;
-  const auto bytes =
-      first * view.strides()[axis] * static_cast<std::int64_t>(size_of(view.dtype()));
-  return View(static_cast<const char*>(view.data()) + bytes, view.dtype(), shape, view.strides());
-}
-
-}  // namespace
 
 RowSlice::RowSlice(const AttentionProblem& whole, const ResolvedAttention& resolved,
                    const Place& place, std::int64_t key_head)
     : problem_(whole) {
   const std::int64_t b = place.batch;
   AttentionProblem& p = problem_;
-  p.q = part(whole.q, b, place.head, place.first, place.count);
-  p.k = part(whole.k, b, key_head, 0, resolved.keys);
-  p.v = part(whole.v, b, key_head, 0, resolved.keys);
+  const Span batch{b, 1}, head{place.head, 1}, key_place{key_head, 1};
+  const Span rows{place.first, place.count}, keys{0, resolved.keys};
+  p.q = part_of(whole.q, batch, head, rows);
+  p.k = part_of(whole.k, batch, key_place, keys);
+  p.v = part_of(whole.v, batch, key_place, keys);
   p.scale = resolved.scale;
-  p.bias = part(whole.bias, b, place.head, place.first, place.count);
-  p.keep = part(whole.keep, b, place.head, place.first, place.count);
-  p.slopes = cut(whole.slopes, 0, place.head, 1);
-  p.sinks = cut(whole.sinks, 0, place.head, 1);
-  p.bias_table = cut(whole.bias_table, 0, place.head, 1);
-  p.bucket_table = cut(whole.bucket_table, 0, place.head, 1);
-  p.query_positions = cut(cut(whole.query_positions, 0, b, 1), 1, place.first, place.count);
-  p.key_positions = cut(whole.key_positions, 0, b, 1);
-  p.key_lengths = cut(whole.key_lengths, 0, b, 1);
-  p.query_segments = cut(cut(whole.query_segments, 0, b, 1), 1, place.first, place.count);
-  p.key_segments = cut(whole.key_segments, 0, b, 1);
+  p.bias = part_of(whole.bias, batch, head, rows);
+  p.keep = part_of(whole.keep, batch, head, rows);
+  p.slopes = cut(whole.slopes, 0, head);
+  p.sinks = cut(whole.sinks, 0, head);
+  p.bias_table = cut(whole.bias_table, 0, head);
+  p.bucket_table = cut(whole.bucket_table, 0, head);
+  p.query_positions = cut(cut(whole.query_positions, 0, batch), 1, rows);
+  p.key_positions = cut(whole.key_positions, 0, batch);
+  p.key_lengths = cut(whole.key_lengths, 0, batch);
+  p.query_segments = cut(cut(whole.query_segments, 0, batch), 1, rows);
+  p.key_segments = cut(whole.key_segments, 0, batch);
   offset_ = {resolved.offset(b) + place.first};
   p.query_offset = View(offset_.data(), {1});
   p.alignment = Alignment::bottom_right;  // the offset says it all

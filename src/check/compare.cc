@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "check/array_size.h"
 #include "check/row_difference.h"
 #include "check/row_reader.h"
 #include "check/shape_fit.h"
@@ -29,25 +30,6 @@ View with_last_axis(const View& view) {
   return View(view.data(), view.dtype(), shape, strides);
 }
 
-double size_of_all(const FourAxes& ours) {
-  std::vector<double> row(static_cast<std::size_t>(ours.shape[3]));
-  double sum = 0;
-  std::int64_t finite = 0;
-  for (std::int64_t b = 0; b < ours.shape[0]; ++b) {
-    for (std::int64_t h = 0; h < ours.shape[1]; ++h) {
-      for (std::int64_t t = 0; t < ours.shape[2]; ++t) {
-        ours.read(b, h, t, row.data());
-        for (const double value : row) {
-          if (!std::isfinite(value)) continue;
-          sum += value * value;
-          ++finite;
-        }
-      }
-    }
-  }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
-}
-
 Tolerance tolerance_for(const FourAxes& ours, DType theirs, const CompareOptions& options) {
   for (const auto& given : {options.atol, options.rtol}) {
     if (given && !(*given >= 0)) {
@@ -58,7 +40,7 @@ Tolerance tolerance_for(const FourAxes& ours, DType theirs, const CompareOptions
   const double share = relative_tolerance(options.computed_in.value_or(ours.view.dtype()), theirs,
                                           options.width, options.keys);
   Tolerance tolerance{0, options.rtol.value_or(share), !options.rtol.has_value()};
-  tolerance.atol = options.atol ? *options.atol : share * size_of_all(ours);
+  tolerance.atol = options.atol ? *options.atol : share * root_mean_square_of(ours.view);
   return tolerance;
 }
 

@@ -81,7 +81,7 @@ RowChoice choose_rows(const ResolvedAttention& problem, const FourAxes& ours,
   for (const std::int64_t edge : {std::int64_t{0}, problem.queries - 1, problem.window,
                                   problem.window_right, problem.prefix, problem.chunk}) {
     for (const std::int64_t query : {edge - 1, edge, edge + 1}) {
-      if (query < 0 || query >= problem.queries) continue;
+      if (query < 0 || query >= ours.shape[2]) continue;
       choice.confirm.push_back({around.batch, around.head, query});
     }
   }

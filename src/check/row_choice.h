@@ -12,7 +12,8 @@ namespace volvelle {
 
 /// The rows on which faults are tried, the one that differs most first: `first` come from the
 /// heads that differ most and from everywhere, `confirm` from the rest of the heads, the rows
-/// where masks begin and end, and everywhere (small problems: every row).
+/// where masks begin and end, and everywhere (small problems: every row). For the gradients of
+/// keys and values a row's head and query are a key head and a key.
 struct RowChoice {
   std::vector<QueryRow> first, confirm;
 };

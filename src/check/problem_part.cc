@@ -1,0 +1,29 @@
+#include "check/problem_part.h"
+
+namespace volvelle {
+
+AttentionProblem problem_part(const AttentionProblem& whole, const ResolvedAttention& resolved,
+                              const Span& batch, const Span& heads) {
+  const std::int64_t first = resolved.key_head(heads.first);
+  const std::int64_t last = resolved.key_head(heads.first + heads.count - 1);
+  const Span key_heads{first, last - first + 1};
+  const Span queries{0, resolved.queries}, keys{0, resolved.keys};
+  AttentionProblem part = whole;
+  part.q = part_of(whole.q, batch, heads, queries);
+  part.k = part_of(whole.k, batch, key_heads, keys);
+  part.v = part_of(whole.v, batch, key_heads, keys);
+  part.scale = resolved.scale;
+  part.bias = part_of(whole.bias, batch, heads, queries);
+  part.keep = part_of(whole.keep, batch, heads, queries);
+  part.slopes = cut(whole.slopes, 0, heads);
+  part.sinks = cut(whole.sinks, 0, heads);
+  part.bias_table = cut(whole.bias_table, 0, heads);
+  part.bucket_table = cut(whole.bucket_table, 0, heads);
+  for (View* rows : {&part.query_offset, &part.query_positions, &part.key_positions,
+                     &part.key_lengths, &part.query_segments, &part.key_segments}) {
+    *rows = cut(*rows, 0, batch);
+  }
+  return part;
+}
+
+}  // namespace volvelle
