@@ -2,37 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "attention/composed_operations.h"
 #include "attention/resolved.h"
-#include "volvelle/base/error.h"
+#include "attention/steps_size.h"
 
 namespace volvelle {
 namespace {
 
-std::string shape_text(const ResolvedAttention& r) {
-  return to_string(Shape{r.batch, r.heads, r.queries, r.keys});
-}
-
 // How many (B,H,T,S) matrices of the computing type are kept.
 std::int64_t kept_matrices(const ResolvedAttention& r) {
   return 5 + (r.softcap > 0 ? 1 : 0) + (r.has_bias() ? 1 : 0) + (r.dropout > 0 ? 1 : 0);
-}
-
-void check_size(const ResolvedAttention& r, std::size_t size, std::size_t limit_bytes) {
-  const std::int64_t each =
-      kept_matrices(r) * static_cast<std::int64_t>(size) + (r.has_exclusion() ? 1 : 0);
-  std::int64_t bytes = 0;
-  const bool fits = !__builtin_mul_overflow(r.batch * r.heads, r.queries, &bytes) &&
-                    !__builtin_mul_overflow(bytes, r.keys, &bytes) &&
-                    !__builtin_mul_overflow(bytes, each, &bytes);
-  if (fits && static_cast<std::size_t>(bytes) <= limit_bytes) return;
-  throw InvalidArgument(
-      "[attention_steps] keeping every step of (B,H,T,S) = " + shape_text(r) + " takes " +
-      (fits ? std::to_string(bytes) + " bytes" : std::string("more than 63 bits of bytes")) +
-      ", above the limit of " + std::to_string(limit_bytes) +
-      "; take fewer heads or tokens, or raise the limit");
 }
 
 // The part of a (B,H,...) tensor that belongs to one head; null for an absent tensor.
@@ -136,7 +116,9 @@ AttentionSteps make_steps(const ResolvedAttention& r, DType dtype) {
 AttentionSteps attention_steps(const AttentionProblem& problem, std::size_t limit_bytes) {
   const ResolvedAttention r = resolve(problem);
   const bool wide = r.dtype == DType::float64;
-  check_size(r, wide ? sizeof(double) : sizeof(float), limit_bytes);
+  const auto size = static_cast<std::int64_t>(wide ? sizeof(double) : sizeof(float));
+  check_steps_size("attention_steps", r, kept_matrices(r) * size + (r.has_exclusion() ? 1 : 0),
+                   limit_bytes);
   AttentionSteps steps = make_steps(r, wide ? DType::float64 : DType::float32);
   for (std::int64_t task = 0; task < r.batch * r.heads; ++task) {
     if (wide) {
