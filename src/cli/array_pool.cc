@@ -15,11 +15,13 @@ namespace {
 constexpr std::array kNames{
     "q", "k", "v", "qkv", "bias", "keep", "slopes", "sinks", "bias_table", "bucket_table",
     "key_lengths", "segments", "query_segments", "key_segments", "query_offset",
-    "query_positions", "key_positions"};
+    "query_positions", "key_positions", "grad_output"};
 // What --out writes: it may lie in INPUT, and is nothing to read.
 constexpr std::array kResults{
     "output", "lse", "entropy", "column_sums", "weights", "scores", "scaled", "capped", "biased",
-    "excluded", "exponentials", "weights_unscaled", "row_sums"};
+    "excluded", "exponentials", "weights_unscaled", "row_sums", "dropped", "grad_q", "grad_k", "grad_v",
+    "grad_bias", "grad_slopes", "grad_sinks", "grad_bias_table", "grad_bucket_table",
+    "grad_weights", "delta", "grad_scores", "grad_products"};
 // clang-format on
 
 template <class Names>
@@ -78,6 +80,12 @@ View ArrayPool::values(const char* name) {
     throw UsageError(std::string("there is no '") + name + "'; attention needs q, k and v");
   }
   return keep(as_values(arrays_.at(name), dtype_));
+}
+
+View ArrayPool::values_beside(const char* name, DType dtype) {
+  const SourcedArray& source = arrays_.at(name);
+  if (!source.text) return keep(as_values(source, dtype_));
+  return keep(as_values(source, dtype == DType::float64 ? DType::float64 : DType::float32));
 }
 
 View ArrayPool::bias(const char* name) {

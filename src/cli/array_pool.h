@@ -34,6 +34,7 @@ class ArrayPool {
 
   /// Views as the roles need them; absent where the array is. `values` throws UsageError instead.
   View values(const char* name);
+  View values_beside(const char* name, DType dtype);  ///< text as precise as arrays of that dtype
   View bias(const char* name);
   View bias_list(const char* name);
   View integer_list(const char* name);

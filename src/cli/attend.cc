@@ -9,6 +9,8 @@
 #include "cli/attend_summary.h"
 #include "cli/attend_write.h"
 #include "cli/exit_code.h"
+#include "cli/gradient_agreement.h"
+#include "cli/gradient_summary.h"
 #include "cli/path_agreement.h"
 #include "cli/score_table.h"
 #include "volvelle/attention/simd.h"
@@ -51,17 +53,28 @@ void print_text(std::ostream& out, const AttendInputs& inputs, const AttendRun& 
                        std::string(name_of(inputs.problem.q.dtype())),
                    {.indent = 0})
         << '\n'
-        << steps_text(inputs, run, digits) << '\n'
-        << agreement_text(path_agreement(inputs.problem, run.threads), inputs.problem.q.dtype())
-        << wrapped("The output is of the " + std::string(name_of_path(plan.path)) + " path on " +
+        << steps_text(inputs, run, digits) << '\n';
+    if (run.backward) {
+      out << gradient_summary(inputs, run, digits) << shared_gradients(run, digits) << '\n';
+    }
+    out << agreement_text(path_agreement(inputs.problem, run.threads), inputs.problem.q.dtype());
+    if (run.backward) {
+      out << gradient_agreement_text(inputs.problem, inputs.grad_output, run.threads);
+    }
+    out << wrapped("The output is of the " + std::string(name_of_path(plan.path)) + " path on " +
                        plan.simd + ": " + plan.reason + ".",
                    {.indent = 0});
   } else {
     out << summary_text(inputs, run, digits);
+    if (run.backward) out << '\n' << gradient_summary(inputs, run, digits);
     if (options.weights) out << '\n' << all_weights(run, digits);
   }
   if (options.entropy) out << '\n' << entropy_text(run, digits);
   if (options.column_sums) out << '\n' << column_sums_text(run, digits);
+}
+
+void print_remarks(const Invocation& call, const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks) call.remarks << "remark: " << remark << '\n';
 }
 
 int explain_only(const Invocation& call, const AttendInputs& inputs, const AttendOptions& options) {
@@ -88,7 +101,7 @@ int run_attend(const Invocation& call) {
   if (options.out) check_output_path(*options.out, {.force = options.force});
 
   const AttendInputs inputs = gather(options);
-  for (const std::string& remark : inputs.remarks) call.remarks << "remark: " << remark << '\n';
+  print_remarks(call, inputs.remarks);
   if (options.explain) return explain_only(call, inputs, options);
 
   const AttentionOptions how = attention_options(options);
@@ -100,8 +113,9 @@ int run_attend(const Invocation& call) {
       .steps = show_steps || options.steps || options.weights,
   };
   const AttendRun run = run_attention(inputs, how, wishes);
-  std::optional<ExpectReport> expect;
+  std::optional<ExpectOutcome> expect;
   if (options.expect) expect = compare_with_file(inputs, run, options);
+  if (expect) print_remarks(call, expect->remarks);
   if (options.out) {
     write_results(inputs, run, options);
     call.remarks << "wrote " << *options.out << '\n';
@@ -116,7 +130,7 @@ int run_attend(const Invocation& call) {
                               static_cast<int>(options.digits.value_or(4)));
     }
   }
-  return expect && !expect->matches ? kCheckFailed : kDone;
+  return expect && !expect->matches() ? kCheckFailed : kDone;
 }
 
 const char* const kAttendExamples =
@@ -127,6 +141,8 @@ const char* const kAttendExamples =
     "volvelle attend qkv.npz --causal --expect theirs.npz # does another program agree? if not, "
     "why\n"
     "volvelle attend qkv.npz --alibi --out result.npz --entropy # keep the arrays\n"
+    "volvelle attend --backward --grad-output \"1 0; 0 1\" # through the softmax and back\n"
+    "volvelle attend qkv.npz --causal --backward --expect theirs.npz # check a backward pass\n"
     "volvelle attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 "
     "# projections first";
 

@@ -70,30 +70,64 @@ std::string worst_rows(const Comparison& c, int digits) {
   return '\n' + render(table);
 }
 
-}  // namespace
+Tensor array_of(const NamedArrays& arrays, const char* name) {
+  const Tensor* const found = find_array(arrays, name);
+  return found != nullptr ? floating(*found) : Tensor();
+}
 
-ExpectReport compare_with_file(const AttendInputs& inputs, const AttendRun& run,
-                               const AttendOptions& options) {
-  const std::string& path = *options.expect;
-  const ReadOptions reading{.number_dtype = DType::float64};
-  Tensor output;
-  Tensor lse;
-  if (holds_named_arrays(path)) {
-    const NamedArrays arrays = read_arrays(path, reading);
-    const Tensor* const found = find_array(arrays, "output");
-    if (found == nullptr) {
-      throw UsageError(path + " holds no array 'output' to compare with");
-    }
-    output = floating(*found);
-    if (const Tensor* const sums = find_array(arrays, "lse")) lse = floating(*sums);
-  } else {
-    output = floating(read_array(path, reading));
+/// The file's arrays, none of them whole numbers.
+struct ExpectedArrays {
+  Tensor output, lse;
+  Tensor q, k, v, bias, slopes, bias_table, bucket_table, sinks;
+
+  bool gradients() const {
+    return q || k || v || bias || slopes || bias_table || bucket_table || sinks;
   }
-  Expected expected{
-      .output = output.view(), .lse = lse.view(), .atol = options.atol, .rtol = options.rtol};
+};
+
+ExpectedArrays read_expected(const std::string& path) {
+  const ReadOptions reading{.number_dtype = DType::float64};
+  ExpectedArrays read;
+  if (!holds_named_arrays(path)) {
+    read.output = floating(read_array(path, reading));
+    return read;
+  }
+  const NamedArrays arrays = read_arrays(path, reading);
+  read.output = array_of(arrays, "output");
+  read.lse = array_of(arrays, "lse");
+  read.q = array_of(arrays, "grad_q");
+  read.k = array_of(arrays, "grad_k");
+  read.v = array_of(arrays, "grad_v");
+  read.bias = array_of(arrays, "grad_bias");
+  read.slopes = array_of(arrays, "grad_slopes");
+  read.bias_table = array_of(arrays, "grad_bias_table");
+  read.bucket_table = array_of(arrays, "grad_bucket_table");
+  read.sinks = array_of(arrays, "grad_sinks");
+  return read;
+}
+
+bool comes_swapped(const AttendInputs& inputs, const View& theirs, int rank) {
+  return inputs.layout == Layout::bthd && theirs.rank() >= 3 && theirs.rank() == rank;
+}
+
+// A reading of axes that were swapped before names them as they are in the file.
+void name_swapped_axes(Diagnosis& one) {
+  static constexpr const char* kOrders[][2] = {{"(B,T,H,", "(B,H,T,"}, {"(B,S,G,", "(B,G,S,"}};
+  for (const auto& [seen, own] : kOrders) {
+    const std::size_t at = one.sentence.find(seen);
+    if (at != std::string::npos) one.sentence.replace(at, std::string(seen).size(), own);
+  }
+}
+
+ExpectReport compare_output(const AttendInputs& inputs, const AttendRun& run,
+                            const AttendOptions& options, const ExpectedArrays& arrays) {
+  const Tensor& output = arrays.output;
+  Expected expected{.output = output.view(),
+                    .lse = arrays.lse.view(),
+                    .atol = options.atol,
+                    .rtol = options.rtol};
   AttentionResult ours = run.result;
-  const bool swap = inputs.layout == Layout::bthd && output.rank() >= 3 &&
-                    output.rank() == run.result.output.rank();
+  const bool swap = comes_swapped(inputs, output.view(), run.result.output.rank());
   if (swap) {
     const int rank = output.rank();
     expected.output = swapped(expected.output, rank - 3, rank - 2);
@@ -110,7 +144,47 @@ ExpectReport compare_with_file(const AttendInputs& inputs, const AttendRun& run,
   return report;
 }
 
-std::string expect_text(const ExpectReport& report, const std::string& file, int digits) {
+GradientReport compare_gradients(const AttendInputs& inputs, const AttendRun& run,
+                                 const AttendOptions& options, const ExpectedArrays& arrays) {
+  AttentionGradientResult ours = run.backward->gradients;
+  bool any_swapped = false;
+  const auto expected = [&](const Tensor& theirs, Tensor& own) {
+    View view = theirs.view();
+    const int rank = own.rank();
+    if (inputs.layout != Layout::bthd || rank < 3) return view;
+    const bool swap = comes_swapped(inputs, view, rank);
+    own = copy_of(swapped(own.view(), rank - 3, rank - 2));
+    any_swapped = any_swapped || swap;
+    return swap ? swapped(view, rank - 3, rank - 2) : view;
+  };
+  const ExpectedGradients theirs{.q = expected(arrays.q, ours.q),
+                                 .k = expected(arrays.k, ours.k),
+                                 .v = expected(arrays.v, ours.v),
+                                 .bias = arrays.bias.view(),
+                                 .slopes = arrays.slopes.view(),
+                                 .bias_table = arrays.bias_table.view(),
+                                 .bucket_table = arrays.bucket_table.view(),
+                                 .sinks = arrays.sinks.view(),
+                                 .atol = options.atol,
+                                 .rtol = options.rtol};
+  GradientReport report =
+      check_expected_gradients(inputs.problem, {inputs.grad_output, ours}, theirs);
+  for (Diagnosis& one : report.diagnosis) {
+    if (any_swapped && one.fault == "layout") name_swapped_axes(one);
+  }
+  return report;
+}
+
+std::string diagnosis_text(const std::vector<Diagnosis>& diagnosis,
+                           const std::vector<std::string>& not_tried, const char* none) {
+  std::string text = "\nDiagnosis\n";
+  for (const Diagnosis& one : diagnosis) text += wrapped(one.sentence, {}, 2);
+  if (diagnosis.empty()) text += wrapped(none);
+  for (const std::string& reason : not_tried) text += wrapped("not tried: " + reason, {}, 2);
+  return text;
+}
+
+std::string output_text(const ExpectReport& report, const std::string& file, int digits) {
   std::string text;
   if (report.matches) {
     text = "Equals " + file + " within tolerance: largest difference " +
@@ -128,13 +202,66 @@ std::string expect_text(const ExpectReport& report, const std::string& file, int
   text += parts("head", report.output.heads, digits);
   text += parts("batch row", report.output.batches, digits);
   text += worst_rows(report.output, digits);
-  text += "\nDiagnosis\n";
-  for (const Diagnosis& one : report.diagnosis) text += wrapped(one.sentence, {}, 2);
-  if (report.diagnosis.empty()) {
-    text += wrapped("none of the known mistakes reproduces this result");
+  return text + diagnosis_text(report.diagnosis, report.not_tried,
+                               "none of the known mistakes reproduces this result");
+}
+
+std::string gradients_text(const GradientReport& report, const std::string& file, int digits) {
+  std::string equal;
+  std::string different;
+  for (const auto& [name, c] : report.gradients) {
+    if (c.matches) {
+      equal += (equal.empty() ? "" : ", ") + name + ' ' + rounded(c.max_abs, digits);
+      continue;
+    }
+    different += differences(name.c_str(), c, digits);
+    if (name == "grad_q") different += parts("head", c.heads, digits);
+    if (name == "grad_k" || name == "grad_v") different += parts("key head", c.heads, digits);
   }
-  for (const std::string& reason : report.not_tried) text += wrapped("not tried: " + reason, {}, 2);
-  return text;
+  if (report.matches) {
+    return wrapped("Gradients equal " + file + " within tolerance; largest differences: " + equal,
+                   {.indent = 0});
+  }
+  std::string text = different.empty() ? "Gradients differ from " + file + " in their shapes only\n"
+                                       : "Gradients differ from " + file + '\n' + different;
+  if (!equal.empty()) {
+    text += wrapped("equal within tolerance; largest differences: " + equal, {}, 2);
+  }
+  return text + diagnosis_text(report.diagnosis, report.not_tried,
+                               "none of the known mistakes reproduces these gradients");
+}
+
+}  // namespace
+
+ExpectOutcome compare_with_file(const AttendInputs& inputs, const AttendRun& run,
+                                const AttendOptions& options) {
+  const std::string& path = *options.expect;
+  const ExpectedArrays arrays = read_expected(path);
+  ExpectOutcome outcome;
+  if (!arrays.output && !(run.backward && arrays.gradients())) {
+    throw UsageError(path + " holds no array 'output' to compare with" +
+                     (arrays.gradients() ? "; --backward compares its gradients" : ""));
+  }
+  if (arrays.output) outcome.output = compare_output(inputs, run, options, arrays);
+  if (!arrays.output && arrays.lse) {
+    outcome.remarks.push_back("'lse' in " + path + " is compared beside 'output', which it lacks");
+  }
+  if (run.backward && arrays.gradients()) {
+    outcome.gradients = compare_gradients(inputs, run, options, arrays);
+  } else if (run.backward) {
+    outcome.remarks.push_back(path + " holds no gradients (grad_q, ...): its output is compared");
+  } else if (arrays.gradients()) {
+    outcome.remarks.push_back(path + " holds gradients too; --backward compares them");
+  }
+  return outcome;
+}
+
+std::string expect_text(const ExpectOutcome& outcome, const std::string& file, int digits) {
+  std::string text;
+  if (outcome.output) text = output_text(*outcome.output, file, digits);
+  if (!outcome.gradients) return text;
+  if (!text.empty()) text += '\n';
+  return text + gradients_text(*outcome.gradients, file, digits);
 }
 
 }  // namespace volvelle::cli

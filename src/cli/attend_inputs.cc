@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/array_pool.h"
 #include "cli/array_roles.h"
@@ -31,6 +32,7 @@ class Gatherer {
   void set_biases();
   void set_exclusion();
   void set_segments(std::int64_t batch);
+  void set_grad_output();
   void remark_on_layout();
 
   const AttendOptions& options_;
@@ -64,6 +66,7 @@ void Gatherer::read_arrays_given() {
   pool_.add("keep", options_.keep, "--keep");
   pool_.add("sinks", options_.sinks, "--sinks");
   pool_.add("segments", options_.segments, "--segments");
+  pool_.add("grad_output", options_.grad_output, "--grad-output");
   pool_.add_integers("key_lengths", options_.key_lengths, "--key-lengths");
   pool_.add_integers("query_offset", options_.query_offset, "--query-offset");
 }
@@ -232,6 +235,31 @@ void Gatherer::set_segments(std::int64_t batch) {
   problem.query_segments = problem.key_segments = segments;
 }
 
+// It comes in the shape of the output: that is told here, before anything is computed.
+void Gatherer::set_grad_output() {
+  if (!options_.backward) {
+    if (!pool_.has("grad_output")) return;
+    throw UsageError(pool_.source("grad_output") + " is what --backward goes by; give that too");
+  }
+  if (!pool_.has("grad_output")) {
+    throw UsageError(
+        "--backward needs what comes back to the output: --grad-output, or 'grad_output' in INPUT");
+  }
+  const AttentionProblem& problem = result_.problem;
+  View given = pool_.values_beside("grad_output", problem.q.dtype());
+  const int rank = problem.q.rank();
+  if (rank < 2 || problem.v.rank() < 2) return;  // attention itself says what is wrong with them
+  Shape shape = problem.q.shape();
+  shape[rank - 1] = problem.v.shape()[problem.v.rank() - 1];
+  if (result_.layout == Layout::bthd && rank >= 3) std::swap(shape[rank - 3], shape[rank - 2]);
+  if (given.shape() != shape) {
+    throw UsageError(pool_.source("grad_output") + " has the shape " + to_string(given.shape()) +
+                     "; the output's is " + to_string(shape));
+  }
+  if (result_.layout == Layout::bthd && rank >= 3) given = swapped(given, rank - 3, rank - 2);
+  result_.grad_output = given;
+}
+
 AttendInputs Gatherer::gather() {
   read_arrays_given();
   result_.source = options_.input ? *options_.input : "the arrays given";
@@ -249,6 +277,9 @@ AttendInputs Gatherer::gather() {
   set_exclusion();
   result_.problem.scale = options_.scale;
   result_.problem.softcap = options_.softcap.value_or(0);
+  result_.problem.dropout = options_.dropout.value_or(0);
+  result_.problem.dropout_seed = static_cast<std::uint64_t>(options_.seed.value_or(0));
+  set_grad_output();
   result_.owned = pool_.take_memory();
   return std::move(result_);
 }

@@ -15,7 +15,8 @@ enum class Layout : unsigned char { bhtd, bthd };
 /// A problem made from the command line, and what it stands on.
 struct AttendInputs {
   AttentionProblem problem;
-  std::vector<Tensor> owned;  ///< the memory of the problem's views
+  View grad_output;           ///< on the problem's axes; absent without --backward
+  std::vector<Tensor> owned;  ///< the memory of these views
   std::string source;         ///< "points.npz", "the embedded example"
   Layout layout = Layout::bhtd;
   std::vector<std::string> remarks;  ///< for stderr

@@ -1,5 +1,7 @@
 #include "cli/attend_json.h"
 
+#include "cli/attend_backward.h"
+#include "cli/expect_json.h"
 #include "cli/seen_pairs.h"
 #include "cli/view_axes.h"
 #include "volvelle/report/json.h"
@@ -56,13 +58,16 @@ void write_shape(JsonWriter& json, const char* name, const Shape& shape) {
 }
 
 void write_plan(JsonWriter& json, const AttendInputs& inputs, const AttentionPlan& plan,
-                int threads, const Tensor* output) {
+                int threads, const Tensor* output, const AttentionGradientResult* gradients) {
   json.key("source").value(inputs.source);
   json.key("shapes").begin_object();
   write_shape(json, "q", inputs.problem.q.shape());
   write_shape(json, "k", inputs.problem.k.shape());
   write_shape(json, "v", inputs.problem.v.shape());
   if (output != nullptr) write_shape(json, "output", output->shape());
+  if (gradients != nullptr) {
+    for (const auto& [name, array] : named(*gradients)) write_shape(json, name, array.shape());
+  }
   json.end_object();
   json.key("sizes").begin_object();
   json.key("batch").value(plan.batch).key("heads").value(plan.heads);
@@ -95,61 +100,18 @@ void write_steps(JsonWriter& json, const AttentionSteps& steps, int rank) {
   write_step(json, "biased", steps.biased, steps.excluded, rank);
   write_step(json, "exponentials", steps.exponentials, {}, rank);
   write_step(json, "weights", steps.weights, {}, rank);
+  write_step(json, "dropped", steps.dropped, {}, rank);
   write_step(json, "weights_unscaled", steps.weights_unscaled, {}, rank);
   write_step(json, "row_sums", steps.row_sums, {}, rank - 1);
 }
 
-void write_expect(JsonWriter& json, const ExpectReport& report) {
-  const Comparison& output = report.output;
-  json.key("expect").begin_object();
-  json.key("matches").value(report.matches);
-  json.key("max_abs").value(output.max_abs);
-  json.key("max_rel").value(output.max_rel);
-  json.key("at").begin_array();
-  for (const std::int64_t index : output.at) json.value(index);
-  json.end_array();
-  json.key("tolerance").begin_object();
-  json.key("atol").value(output.tolerance.atol).key("rtol").value(output.tolerance.rtol);
-  json.end_object();
-  json.key("elements").value(output.elements).key("failing").value(output.failing);
-  json.key("rows").value(output.rows).key("failing_rows").value(output.failing_rows);
-  for (const auto& [name, parts] :
-       {std::pair{"heads", &output.heads}, std::pair{"batches", &output.batches}}) {
-    json.key(name).begin_array();
-    for (const PartDifference& part : *parts) {
-      json.begin_object();
-      json.key("index").value(part.index).key("failing").value(part.failing);
-      json.key("failing_rows").value(part.failing_rows).key("max_abs").value(part.max_abs);
-      json.end_object();
-    }
-    json.end_array();
-  }
-  json.key("worst_rows").begin_array();
-  for (const RowDifference& row : output.worst_rows) {
-    json.begin_object();
-    json.key("batch").value(row.batch).key("head").value(row.head).key("row").value(row.row);
-    json.key("failing").value(row.failing).key("max_abs").value(row.max_abs);
-    json.end_object();
-  }
-  json.end_array();
-  if (report.lse) {
-    json.key("lse").begin_object();
-    json.key("matches").value(report.lse->matches).key("max_abs").value(report.lse->max_abs);
-    json.key("failing").value(report.lse->failing);
-    json.end_object();
-  }
-  json.key("diagnosis").begin_array();
-  for (const Diagnosis& one : report.diagnosis) {
-    json.begin_object();
-    json.key("fault").value(one.fault).key("sentence").value(one.sentence);
-    json.key("max_abs").value(one.max_abs);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("not_tried").begin_array();
-  for (const std::string& reason : report.not_tried) json.value(reason);
-  json.end_array();
-  json.end_object();
+void write_backward_steps(JsonWriter& json, const AttendRun& run, int rank) {
+  const AttentionBackwardSteps& steps = *run.backward->steps;
+  const Tensor& excluded = run.steps->excluded;
+  write_step(json, "grad_weights", steps.grad_weights, excluded, rank);
+  write_step(json, "delta", steps.delta, {}, rank - 1);
+  write_step(json, "grad_scores", steps.grad_scores, {}, rank);
+  write_step(json, "grad_products", steps.grad_products, {}, rank);
 }
 
 }  // namespace
@@ -172,8 +134,10 @@ void write_json(std::ostream& out, const AttendDocument& document) {
   const auto& [inputs, run, options, expect] = document;
   JsonWriter json(out);
   json.begin_object();
-  write_plan(json, inputs, run.plan, run.threads, &run.result.output);
+  write_plan(json, inputs, run.plan, run.threads, &run.result.output,
+             run.backward ? &run.backward->gradients : nullptr);
   json.key("milliseconds").value(run.milliseconds);
+  if (run.backward) json.key("backward_milliseconds").value(run.backward->milliseconds);
   if (options.out) {
     json.key("out").value(*options.out);
   } else {
@@ -181,8 +145,14 @@ void write_json(std::ostream& out, const AttendDocument& document) {
     write_array(json, "lse", run.result.lse);
     write_array(json, "entropy", run.result.entropy);
     write_array(json, "column_sums", run.result.column_sums);
+    if (run.backward) {
+      for (const auto& [name, array] : named(run.backward->gradients)) {
+        write_array(json, name, array);
+      }
+    }
     if (run.steps && options.steps) {
       write_steps(json, *run.steps, inputs.problem.q.rank());
+      if (run.backward) write_backward_steps(json, run, inputs.problem.q.rank());
     } else if (run.steps && options.weights) {
       write_step(json, "weights", run.steps->weights, {}, inputs.problem.q.rank());
     }
@@ -195,7 +165,7 @@ void write_plan_json(std::ostream& out, const AttendInputs& inputs, const Attent
                      int threads) {
   JsonWriter json(out);
   json.begin_object();
-  write_plan(json, inputs, plan, threads, nullptr);
+  write_plan(json, inputs, plan, threads, nullptr, nullptr);
   json.end_object();
 }
 

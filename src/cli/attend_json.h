@@ -3,8 +3,8 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/attend_expect.h"
 #include "cli/attend_run.h"
-#include "volvelle/check/expect.h"
 
 namespace volvelle::cli {
 
@@ -13,7 +13,7 @@ struct AttendDocument {
   const AttendInputs& inputs;
   const AttendRun& run;
   const AttendOptions& options;
-  const std::optional<ExpectReport>& expect;
+  const std::optional<ExpectOutcome>& expect;
 };
 
 /// One document: shapes, path, reason, simd, threads, scale, milliseconds, the arrays asked for

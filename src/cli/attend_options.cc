@@ -14,7 +14,8 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.positional("INPUT", o.input,
                   ".npz, .safetensors or .json with q, k, v and any of: bias, keep, slopes, sinks, "
                   "bias_table, bucket_table, key_lengths, segments (or query_segments and "
-                  "key_segments), query_offset, query_positions, key_positions");
+                  "key_segments), query_offset, query_positions, key_positions; with --backward "
+                  "grad_output");
   line.text("--q", o.q, "FILE|NUMBERS",
             "queries: .npy, .csv, or rows typed here, as in \"1 0; 1 1\"");
   line.text("--k", o.k, "FILE|NUMBERS", "keys, with --q and --v");
@@ -63,6 +64,17 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.text("--sinks", o.sinks, "FILE|A,B,..",
             "a logit per head that takes weight and has no value");
 
+  line.number("--dropout", o.dropout, "P",
+              "each weight is dropped with probability P, the others are divided by 1 - P");
+  line.integer("--seed", o.seed, "N", "which ones --dropout drops (0)");
+
+  line.group("Gradients");
+  line.flag("--backward", o.backward,
+            "gradients of sum(grad_output * output) by q, k, v and by each of bias, slopes, sinks, "
+            "bias_table, bucket_table that was given");
+  line.text("--grad-output", o.grad_output, "FILE|NUMBERS",
+            "what comes back to the output, in its shape; or 'grad_output' in INPUT");
+
   line.group("How");
   line.choice("--path", o.path, {"auto", "fused", "composed", "oracle"},
               "tiles; matrix by matrix; plain loops in double (auto)");
@@ -76,8 +88,8 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.flag("--column-sums", o.column_sums, "how much each key is read");
   line.flag("--explain", o.explain, "only say which path would run and why");
   line.text("--expect", o.expect, "FILE",
-            "compare with another program's `output` (and `lse`); exit 3 when they differ, with "
-            "the known mistake that explains it, if one does");
+            "compare with another program's `output` (and `lse`; with --backward `grad_q` and so "
+            "on); exit 3 when they differ, with the known mistake that explains it, if one does");
   line.number("--atol", o.atol, "X", "absolute tolerance of --expect (by dtype and length)");
   line.number("--rtol", o.rtol, "X", "relative tolerance of --expect");
   line.text("--out", o.out, "FILE", "write the arrays to a .npz or .safetensors");
@@ -100,6 +112,9 @@ void check(const AttendOptions& o) {
   require(!o.heads || *o.heads >= 1, "--heads must be at least 1");
   require(!o.key_heads || *o.key_heads >= 1, "--key-heads must be at least 1");
   require(!o.layout || !o.projects(), "--layout is about arrays; --x has no heads to lay out");
+  require(!o.seed || o.dropout, "--seed chooses what --dropout drops; give that too");
+  require(!o.seed || *o.seed >= 0, "--seed must be 0 or more");
+  require(!o.grad_output || o.backward, "--grad-output is what --backward goes by; give that too");
   require(!o.atol || o.expect, "--atol is the tolerance of --expect; give that too");
   require(!o.rtol || o.expect, "--rtol is the tolerance of --expect; give that too");
   require(!o.atol || *o.atol >= 0, "--atol must be 0 or more");
@@ -107,9 +122,9 @@ void check(const AttendOptions& o) {
   require(!o.force || o.out, "--force is about --out; give that too");
   require(!o.threads || (*o.threads >= 1 && *o.threads <= 1024), "--threads takes 1 to 1024");
   require(!o.digits || (*o.digits >= 0 && *o.digits <= 17), "--digits takes 0 to 17");
-  require(
-      !o.explain || (!o.steps && !o.weights && !o.entropy && !o.column_sums && !o.expect && !o.out),
-      "--explain computes nothing, so there is nothing to show, compare or write with it");
+  require(!o.explain || (!o.steps && !o.weights && !o.entropy && !o.column_sums && !o.expect &&
+                         !o.out && !o.backward),
+          "--explain computes nothing, so there is nothing to show, compare or write with it");
 }
 
 }  // namespace volvelle::cli

@@ -18,7 +18,11 @@ struct AttendOptions {
   std::optional<std::string> align, query_offset, key_lengths, padding, segments, keep, bias;
   std::optional<std::string> buckets, sinks;
   std::optional<std::int64_t> window, window_right, prefix, chunk, max_distance;
-  std::optional<double> scale, softcap;
+  std::optional<double> scale, softcap, dropout;
+  std::optional<std::int64_t> seed;
+
+  bool backward = false;
+  std::optional<std::string> grad_output;
 
   std::optional<std::string> path, simd;
   std::optional<std::int64_t> threads;

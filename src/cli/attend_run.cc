@@ -1,26 +1,14 @@
 #include "cli/attend_run.h"
 
-#include <algorithm>
-#include <chrono>
-#include <vector>
+#include <utility>
 
+#include "cli/attend_backward.h"
+#include "cli/call_timer.h"
 #include "cli/view_axes.h"
 #include "volvelle/base/threads.h"
 
 namespace volvelle::cli {
 namespace {
-
-constexpr double kLongCall = 1000;  // ms; a longer call is not repeated to time it
-constexpr double kEnough = 400;     // ms spent on repetitions
-constexpr int kCalls = 5;
-
-double timed(const AttentionProblem& problem, const AttentionOutputs& outputs,
-             const AttentionOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
-  attend(problem, outputs, options);
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
 
 // Leading axes as q has them, then what each array ends with.
 Shape shape_like(const AttentionPlan& plan, int rank, std::initializer_list<std::int64_t> end) {
@@ -69,22 +57,18 @@ AttendRun run_attention(const AttendInputs& inputs, const AttentionOptions& opti
                                  .lse = run.result.lse.mutable_view(),
                                  .entropy = run.result.entropy.mutable_view(),
                                  .column_sums = run.result.column_sums.mutable_view()};
-  std::vector<double> times{timed(problem, outputs, options)};
-  if (times[0] < kLongCall) {
-    // That call also started threads, touched fresh memory and made what is not asked of attention
-    // itself, such as entropies. Time the plain operation.
-    times.clear();
-    const AttentionOutputs plain{.output = output, .lse = outputs.lse};
-    double spent = 0;
-    while (times.size() < kCalls && spent < kEnough) {
-      times.push_back(timed(problem, plain, options));
-      spent += times.back();
-    }
-  }
-  std::sort(times.begin(), times.end());
-  run.milliseconds = times[times.size() / 2];
-  run.calls = static_cast<int>(times.size());
+  // Entropies and the like are not asked of attention itself: the plain operation is timed.
+  const AttentionOutputs plain{.output = output, .lse = outputs.lse};
+  const CallTime time = timed_calls([&] { attend(problem, outputs, options); },
+                                    [&] { attend(problem, plain, options); });
+  run.milliseconds = time.milliseconds;
+  run.calls = time.calls;
   if (wishes.steps) run.steps = attention_steps(problem);
+  if (inputs.grad_output) {
+    run.backward = run_backward(inputs, {.output = output, .lse = outputs.lse}, options);
+    if (wishes.steps)
+      run.backward->steps = attention_backward_steps(problem, *run.steps, inputs.grad_output);
+  }
   return run;
 }
 

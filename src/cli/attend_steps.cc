@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/attend_backward_steps.h"
+#include "cli/hand_text.h"
 #include "cli/score_table.h"
 #include "cli/view_axes.h"
 #include "volvelle/report/number.h"
@@ -12,15 +14,7 @@
 namespace volvelle::cli {
 namespace {
 
-constexpr std::int64_t kDotLines = 16;   // dot products written out; the table has them all
-constexpr std::int64_t kDotTerms = 8;    // terms of one
-constexpr std::int64_t kHandTerms = 8;   // keys of a row worked by hand
 constexpr std::int64_t kHeadsShown = 8;  // of a problem with many; --json and --out have them all
-
-// "-1" as a factor or a summand behind a sign.
-std::string in_brackets(const std::string& number) {
-  return number[0] == '-' ? '(' + number + ')' : number;
-}
 
 /// One head of one batch row, ready to be written down.
 class HeadText {
@@ -56,7 +50,6 @@ class HeadText {
   std::string row_name(const char* what, std::int64_t i) const {
     return std::string(what) + ' ' + std::to_string(i);
   }
-  std::string vector(const View& view, std::int64_t row) const;
   std::string dot_products() const;
   std::string fraction(std::int64_t row) const;
   std::string weight_table() const;
@@ -67,6 +60,7 @@ class HeadText {
   const Tensor& final_scores() const {
     return steps_.biased ? steps_.biased : steps_.capped ? steps_.capped : steps_.scaled;
   }
+  const Tensor& read_weights() const { return steps_.dropped ? steps_.dropped : steps_.weights; }
   std::string scale_text() const;
 
   const AttentionPlan& plan_;
@@ -78,34 +72,9 @@ class HeadText {
   std::int64_t batch_;
 };
 
-std::string HeadText::vector(const View& view, std::int64_t row) const {
-  std::string text = "(";
-  for (std::int64_t e = 0; e < view.shape()[1]; ++e) {
-    if (e == kDotTerms) return text + ", ...)";
-    text += (e > 0 ? ", " : "") + number(element(view, row, e));
-  }
-  return text + ')';
-}
-
 std::string HeadText::dot_products() const {
-  std::string text;
-  const std::int64_t all = plan_.queries * plan_.keys;
-  for (std::int64_t n = 0; n < std::min(all, kDotLines); ++n) {
-    const std::int64_t i = n / plan_.keys;
-    const std::int64_t j = n % plan_.keys;
-    std::string line = "q" + std::to_string(i) + " . k" + std::to_string(j) + " = ";
-    for (std::int64_t d = 0; d < plan_.head_width; ++d) {
-      if (d > 0) line += " + ";
-      if (d == kDotTerms) {
-        line += "...";
-        break;
-      }
-      line += in_brackets(number(element(q_, i, d))) + '*' + in_brackets(number(element(k_, j, d)));
-    }
-    text += wrapped(line + " = " + number(element(step(steps_.scores), i, j)), {}, 10);
-  }
-  if (all > kDotLines) text += "  ... " + grouped(all - kDotLines) + " more, in the table below\n";
-  return text;
+  return dot_lines(
+      {.a_name = "q", .a = q_, .b_name = "k", .b = k_, .products = step(steps_.scores)}, digits_);
 }
 
 // A row whose every score is -inf counts as one that sees no key.
@@ -179,18 +148,12 @@ std::string HeadText::weight_table() const {
 }
 
 std::string HeadText::hand_row(std::int64_t row) const {
-  std::string text;
-  int terms = 0;
+  HandSum sum(digits_);
   for (std::int64_t j = 0; j < plan_.keys; ++j) {
-    if (is_excluded(row, j)) continue;
-    if (terms > 0) text += " + ";
-    if (terms++ == kHandTerms) {
-      text += "...";
-      break;
-    }
-    text += number(element(step(steps_.weights), row, j)) + ' ' + vector(v_, j);
+    if (!is_excluded(row, j)) sum.add(element(step(read_weights()), row, j), v_, j);
   }
-  return wrapped("row " + std::to_string(row) + " by hand: " + text + " = " + vector(output_, row),
+  return wrapped("row " + std::to_string(row) + " by hand: " + sum.text() + " = " +
+                     vector_text(output_, row, digits_),
                  {}, 4);
 }
 
@@ -229,6 +192,12 @@ std::vector<StepSection> HeadText::sections() const {
   const std::int64_t row = first_row_with_keys();
   add("weights", "Weights: each row divided by its sum, the softmax over the keys",
       (row >= 0 ? fraction(row) + '\n' : "") + weight_table() + sum_text());
+  if (steps_.dropped) {
+    add("dropped",
+        "Dropped: each weight is 0 with probability " + number(problem_.dropout) +
+            ", the others are divided by " + number(1 - problem_.dropout),
+        table_of_seen(steps_.dropped));
+  }
   if (plan_.scale != 1) {
     add("unscaled", "For comparison: the weights without the scaling",
         table_of_seen(steps_.weights_unscaled));
@@ -289,7 +258,13 @@ std::string steps_text(const AttendInputs& inputs, const AttendRun& run, int dig
         text += (shown > 1 ? "\n" : "") + title + '\n' + std::string(title.size(), '-') + "\n\n";
       }
       int count = 0;
-      for (const StepSection& section : step_sections(inputs, run, b, h, digits)) {
+      std::vector<StepSection> sections = step_sections(inputs, run, b, h, digits);
+      if (run.backward) {
+        for (StepSection& section : backward_sections(inputs, run, b, h, digits)) {
+          sections.push_back(std::move(section));
+        }
+      }
+      for (const StepSection& section : sections) {
         if (count++ > 0) text += '\n';
         text += section_text(section, count);
       }

@@ -1,5 +1,6 @@
 #include "cli/attend_write.h"
 
+#include "cli/attend_backward.h"
 #include "cli/interrupt.h"
 #include "cli/view_axes.h"
 #include "volvelle/io/arrays.h"
@@ -18,6 +19,9 @@ void write_results(const AttendInputs& inputs, const AttendRun& run, const Atten
   };
   add("output", run.result.output);
   add("lse", run.result.lse);
+  if (run.backward) {
+    for (const auto& [name, array] : named(run.backward->gradients)) add(name, array);
+  }
   if (options.entropy) add("entropy", run.result.entropy);
   if (options.column_sums) add("column_sums", run.result.column_sums);
   if (run.steps && options.steps) {
@@ -29,8 +33,16 @@ void write_results(const AttendInputs& inputs, const AttendRun& run, const Atten
     add_step("excluded", steps.excluded, rank);
     add_step("exponentials", steps.exponentials, rank);
     add_step("weights", steps.weights, rank);
+    add_step("dropped", steps.dropped, rank);
     add_step("weights_unscaled", steps.weights_unscaled, rank);
     add_step("row_sums", steps.row_sums, rank - 1);
+    if (run.backward) {
+      const AttentionBackwardSteps& back = *run.backward->steps;
+      add_step("grad_weights", back.grad_weights, rank);
+      add_step("delta", back.delta, rank - 1);
+      add_step("grad_scores", back.grad_scores, rank);
+      add_step("grad_products", back.grad_products, rank);
+    }
   } else if (run.steps && options.weights) {
     add_step("weights", run.steps->weights, rank);
   }

@@ -6,8 +6,8 @@
 
 namespace volvelle::cli {
 
-/// Writes what was asked for to the file of --out: output, lse, then entropy, column_sums,
-/// weights, or all steps.
+/// Writes what was asked for to the file of --out: output, lse, the gradients, then
+/// entropy, column_sums, weights, or all steps.
 void write_results(const AttendInputs& inputs, const AttendRun& run, const AttendOptions& options);
 
 }  // namespace volvelle::cli
