@@ -1,3 +1,4 @@
+#include "attention/attend_resolved.h"
 #include "attention/fused.h"
 #include "attention/path.h"
 #include "attention/resolved.h"
@@ -7,9 +8,8 @@
 
 namespace volvelle {
 
-AttentionPlan explain(const AttentionProblem& problem, const AttentionOptions& options) {
+AttentionPlan plan_for(const ResolvedAttention& resolved, const AttentionOptions& options) {
   const int threads = resolve_threads(options.threads);
-  const ResolvedAttention resolved = resolve(problem);
   AttentionPlan plan;
   plan.path = choose_path(resolved, options.path, &plan.reason);
   plan.scale = resolved.scale;
@@ -27,6 +27,10 @@ AttentionPlan explain(const AttentionProblem& problem, const AttentionOptions& o
     plan.simd = plan.path == AttentionPath::oracle ? "double loops" : "plain loops";
   }
   return plan;
+}
+
+AttentionPlan explain(const AttentionProblem& problem, const AttentionOptions& options) {
+  return plan_for(resolve(problem), options);
 }
 
 }  // namespace volvelle

@@ -135,14 +135,17 @@ bool walk_tiles(const FusedCall<T>& call, PanelWalk<T>& walk, std::int64_t b, st
                                 walk.scratch());
         loaded = true;
       }
+      if (tile.k == nullptr) continue;
       int shift = 0;
       if (!walk.prepare(slot, tile, from, to, step, shift)) continue;
       const bool masked = step.first != nullptr || step.select != nullptr;
       excluding = excluding || masked;
       step.guarded = guarded && masked;
-      if (slot == 0 && call.fetch_ahead && from + 2 * kTile <= problem.keys) {
-        step.next_k = tile.k + kTile * tile.k_stride;
-        step.next_v = tile.v + kTile * tile.v_stride;
+      if (slot == 0 && call.fetch_ahead && from + 2 * kTile <= last) {
+        const KeyValueTile<T> next = call.source.load(b, problem.key_head(h), from + kTile,
+                                                      static_cast<int>(kTile), nullptr);
+        step.next_k = next.k;
+        step.next_v = next.v;
       }
       const int count = walk.split(slot, step, cuts);
       if (count == 0) {
@@ -220,6 +223,7 @@ void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::
       if (!walk.exclusion(0).touches(from, to)) continue;
       const KeyValueTile<T> tile = call.source.load(b, problem.key_head(h), from,
                                                     static_cast<int>(to - from), walk.scratch());
+      if (tile.k == nullptr) continue;
       int shift = 0;
       if (!walk.prepare(0, tile, from, to, step, shift)) continue;
       call.kernels.column_sums(step, lanes, sums + (from - begin) + shift);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
 
 #include "attention/exclusion.h"
 #include "attention/offset_bias.h"
+#include "attention/paged_tiles.h"
 #include "attention/resolved.h"
 #include "attention/tile_map.h"
 #include "attention/tile_source.h"
@@ -22,6 +24,8 @@ struct CallWorkspaces {
 template <class T>
 struct FusedCall {
   FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces);
+  FusedCall(const FusedCall&) = delete;
+  FusedCall& operator=(const FusedCall&) = delete;
 
   const ResolvedAttention& problem;
   const kernels::ForwardKernels<T>& kernels;
@@ -31,9 +35,10 @@ struct FusedCall {
   std::int64_t tasks_per_head;
   TileMap map;
   OffsetBias<T> offset_bias;
-  StridedTiles<T> source;
-  bool fetch_ahead;        ///< the keys outgrow the near caches: ask for the next tile early
-  std::size_t walk_bytes;  ///< what a thread's PanelWalk needs
+  const std::variant<StridedTiles<T>, PagedTiles<T>> tiles;
+  const TileSource<T>& source;  ///< the one in `tiles`
+  bool fetch_ahead;             ///< the keys outgrow the near caches: ask for the next tile early
+  std::size_t walk_bytes;       ///< what a thread's PanelWalk needs
 };
 
 /// Keys [from, to) of a step, for `vectors` vectors of the panel from `vector` on.

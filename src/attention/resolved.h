@@ -41,6 +41,8 @@ struct Strided2 {
   std::int64_t integer(std::int64_t a, std::int64_t b) const;  ///< integer dtypes
 };
 
+struct PagedRows;
+
 /// A problem after its checks: every rule of the contract holds, every axis has a place. What the
 /// oracle, the composed and the fused path read. Owns nothing.
 struct ResolvedAttention {
@@ -53,9 +55,10 @@ struct ResolvedAttention {
   double dropout = 0;  ///< in [0, 1)
   std::uint64_t dropout_seed = 0;
   Strided4 q, k, v, bias, keep;
-  Strided2 slopes, sinks;  ///< (H, 1)
-  Strided2 bias_table;     ///< (H, 2M+1)
-  Strided2 bucket_table;   ///< (H, buckets)
+  const PagedRows* paged = nullptr;  ///< the pages of a cache instead of k and v (paged_rows.h)
+  Strided2 slopes, sinks;            ///< (H, 1)
+  Strided2 bias_table;               ///< (H, 2M+1)
+  Strided2 bucket_table;             ///< (H, buckets)
   Buckets buckets = Buckets::none;
   std::int64_t max_distance = 128;
   Strided2 query_positions, key_positions;  ///< (B,T), (B,S)

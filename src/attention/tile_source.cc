@@ -1,6 +1,7 @@
 #include "attention/tile_source.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "kernels/attention_forward.h"
@@ -14,9 +15,13 @@ constexpr std::int64_t kRun = 256;
 
 bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
+bool unbroken_rows(const Strided4& view, std::int64_t width) {
+  return view.stride[3] == 1 || width == 1;
+}
+
 template <class T>
 bool rows_in_place(const Strided4& view, std::int64_t width) {
-  return view.dtype == dtype_of<T> && (view.stride[3] == 1 || width == 1);
+  return view.dtype == dtype_of<T> && unbroken_rows(view, width);
 }
 
 }  // namespace
@@ -89,7 +94,9 @@ template <class T>
 StridedTiles<T>::StridedTiles(const ResolvedAttention& problem)
     : problem_(problem),
       k_in_place_(rows_in_place<T>(problem.k, problem.width)),
-      v_in_place_(rows_in_place<T>(problem.v, problem.value_width)) {}
+      v_in_place_(rows_in_place<T>(problem.v, problem.value_width)),
+      stored_rows_(unbroken_rows(problem.k, problem.width) &&
+                   unbroken_rows(problem.v, problem.value_width)) {}
 
 template <class T>
 std::int64_t StridedTiles<T>::scratch_size() const {
@@ -117,6 +124,15 @@ KeyValueTile<T> StridedTiles<T>::load(std::int64_t b, std::int64_t g, std::int64
   place(problem_.k, k_in_place_, problem_.width, tile.k, tile.k_stride);
   place(problem_.v, v_in_place_, problem_.value_width, tile.v, tile.v_stride);
   return tile;
+}
+
+template <class T>
+StoredRows StridedTiles<T>::stored(std::int64_t b, std::int64_t g, std::int64_t first) const {
+  const auto place = [&](const Strided4& view) {
+    const auto bytes = static_cast<std::int64_t>(size_of(view.dtype));
+    return static_cast<const std::byte*>(view.data) + view.offset(b, g, first, 0) * bytes;
+  };
+  return {place(problem_.k), problem_.k.stride[2], place(problem_.v), problem_.v.stride[2]};
 }
 
 template void load_rows(const Strided4&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,

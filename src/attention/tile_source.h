@@ -15,8 +15,17 @@ struct KeyValueTile {
   std::int64_t v_stride = 0;
 };
 
+/// Keys and values of successive tokens in their storage type, for kernels that read it directly:
+/// rows of elements next to each other, strides in elements.
+struct StoredRows {
+  const void* k = nullptr;
+  std::int64_t k_stride = 0;
+  const void* v = nullptr;
+  std::int64_t v_stride = 0;
+};
+
 /// Where the fused walk gets its keys and values, tile by tile. The walk asks for nothing else, so
-/// a cache's pages can stand here as well as a view.
+/// a cache's pages can stand here as well as a view. Tiles start at multiples of kTileKeys.
 template <class T>
 class TileSource {
  public:
@@ -25,10 +34,20 @@ class TileSource {
   /// Elements of scratch that load() needs.
   virtual std::int64_t scratch_size() const = 0;
 
+  /// Whether load() copies nothing, so that asking for a tile costs as good as nothing.
+  virtual bool in_place() const = 0;
+
   /// Keys [first, first + count) of one tile for key head g of row b; points into the source
-  /// itself where its layout allows, else into `scratch` (64-byte aligned).
+  /// itself where its layout allows, else into `scratch` (64-byte aligned). Null pointers: the tile
+  /// is not there any more, and no query sees it.
   virtual KeyValueTile<T> load(std::int64_t b, std::int64_t g, std::int64_t first, int count,
                                T* scratch) const = 0;
+
+  /// Whether stored() can be asked; then its rows are of stored_dtype().
+  virtual bool has_stored_rows() const = 0;
+  virtual DType stored_dtype() const = 0;
+  /// Token `first` of key head g of row b; the others of its tile follow.
+  virtual StoredRows stored(std::int64_t b, std::int64_t g, std::int64_t first) const = 0;
 };
 
 /// Keys and values in the caller's strided views; half precision is widened on the way.
@@ -37,15 +56,17 @@ class StridedTiles final : public TileSource<T> {
  public:
   explicit StridedTiles(const ResolvedAttention& problem);
 
-  /// Nothing is copied: the next tile lies behind this one by so many rows.
-  bool in_place() const { return k_in_place_ && v_in_place_; }
+  bool in_place() const override { return k_in_place_ && v_in_place_; }
   std::int64_t scratch_size() const override;
   KeyValueTile<T> load(std::int64_t b, std::int64_t g, std::int64_t first, int count,
                        T* scratch) const override;
+  bool has_stored_rows() const override { return stored_rows_; }
+  DType stored_dtype() const override { return problem_.k.dtype; }
+  StoredRows stored(std::int64_t b, std::int64_t g, std::int64_t first) const override;
 
  private:
   const ResolvedAttention& problem_;
-  bool k_in_place_, v_in_place_;
+  bool k_in_place_, v_in_place_, stored_rows_;
 };
 
 /// Copies `rows` rows of `columns` elements of a view to [rows][columns], widening half types to

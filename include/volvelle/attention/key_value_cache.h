@@ -69,7 +69,9 @@ class VOLVELLE_API KeyValueCache {
   /// The same for several different sequences: k (B,G,n,D), v (B,G,n,E).
   void append(std::span<const Sequence> sequences, const View& k, const View& v);
 
-  /// Forgets the last `count` tokens. With a window, no further back than what it has kept needs.
+  /// Forgets the last `count` tokens. With a window, no further back than what it has kept needs:
+  /// an append gives back the pages that only queries before its own tokens could see, so the
+  /// tokens of the last append can always be dropped, all of them.
   void drop_last(Sequence sequence, std::int64_t count);
 
   /// Tokens appended and not dropped, those that a window has given back included.
@@ -100,5 +102,10 @@ VOLVELLE_API AttentionResult attend(const AttentionProblem& problem, const KeyVa
                                     std::span<const Sequence> sequences,
                                     const AttentionRequest& request = {},
                                     const AttentionOptions& options = {});
+
+/// What `attend` would do with a problem over a cache, and why; throws what it would throw.
+VOLVELLE_API AttentionPlan explain(const AttentionProblem& problem, const KeyValueCache& cache,
+                                   std::span<const Sequence> sequences,
+                                   const AttentionOptions& options = {});
 
 }  // namespace volvelle

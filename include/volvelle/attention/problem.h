@@ -42,9 +42,9 @@ enum class Buckets : std::uint8_t { none, one_way, two_way };
 /// output 0 and log-sum-exp -inf (with a sink: the sink's logit). What is excluded is never
 /// multiplied in: NaN or infinity behind the mask does not leak.
 struct AttentionProblem {
-  View q;
-  View k;
-  View v;
+  View q = {};
+  View k = {};  ///< with v absent over a KeyValueCache, and only there
+  View v = {};
 
   std::optional<double> scale = {};  ///< default 1/sqrt(D)
   double softcap = 0;                ///< c in c * tanh(s / c); 0: none
