@@ -4,6 +4,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/matmul_pack.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -19,38 +20,47 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void FromColumns(const float* from, int64_t stride, int columns, int depth, float* panel) {
-  // Columns a multiple of 2 KiB apart share a few sets of the cache: take few of them at a time.
+void TransposeLines(const float* from, int64_t stride, int rows, int columns, float* to,
+                    int64_t to_stride) {
+  // Rows a multiple of 2 KiB apart share a few sets of the cache: take few of them at a time.
   if (stride * static_cast<int64_t>(sizeof(float)) % 2048 == 0) {
-    TransposeSquares(from, stride, columns, depth, 1.0f, panel, kPanelColumns);
+    TransposeSquares(from, stride, rows, columns, 1.0f, to, to_stride);
   } else {
-    TransposeRows(from, stride, columns, depth, 1.0f, panel, kPanelColumns);
+    TransposeRows(from, stride, rows, columns, 1.0f, to, to_stride);
   }
+}
+
+void FromColumns(const float* from, int64_t stride, int columns, int depth, float* panel) {
+  TransposeLines(from, stride, columns, depth, panel, kPanelColumns);
   for (int i = 0; columns < kPanelColumns && i < depth; ++i) {
     for (int c = columns; c < kPanelColumns; ++c) panel[i * kPanelColumns + c] = 0;
   }
 }
 
-void FromRows(const float* from, int64_t stride, int columns, int depth, float* panel) {
+// Rows between what is read and what is fetched into cache.
+inline constexpr int kAheadRows = 8;
+
+void FromRows(const float* from, int64_t stride, int columns, int depth, float* panel,
+              int64_t pitch) {
   const hn::ScalableTag<float> d;
-  if (columns == kPanelColumns) {
-    for (int i = 0; i < depth; ++i, from += stride, panel += kPanelColumns) {
+  const int whole = columns - columns % kPanelColumns;
+  const std::size_t rest = static_cast<std::size_t>(columns - whole) * sizeof(float);
+  // Row by row over all panels: what lies next to each other is read together.
+  for (int i = 0; i < depth; ++i, from += stride, panel += kPanelColumns) {
+    float* HWY_RESTRICT to = panel;
+    for (int first = 0; first < whole; first += kPanelColumns, to += pitch) {
+      hwy::Prefetch(from + kAheadRows * stride + first);
+      hwy::Prefetch(from + kAheadRows * stride + first + kPanelColumns / 2);
 #pragma GCC unroll 4
       for (int c = 0; c < kPanelColumns; c += kLanes<float>) {
-        hn::Store(hn::LoadU(d, from + c), d, panel + c);
+        hn::Store(hn::LoadU(d, from + first + c), d, to + c);
       }
     }
-    return;
+    if (rest != 0) {
+      std::memcpy(to, from + whole, rest);
+      std::memset(to + (columns - whole), 0, kPanelColumns * sizeof(float) - rest);
+    }
   }
-  for (int i = 0; i < depth; ++i, from += stride, panel += kPanelColumns) {
-    std::memcpy(panel, from, static_cast<std::size_t>(columns) * sizeof(float));
-    std::memset(panel + columns, 0,
-                static_cast<std::size_t>(kPanelColumns - columns) * sizeof(float));
-  }
-}
-
-void ToColumns(const float* panel, int columns, int depth, float* to, int64_t stride) {
-  TransposeRows(panel, kPanelColumns, depth, columns, 1.0f, to, stride);
 }
 
 void NarrowPairs(const float* panel, int depth, uint32_t* to) {
@@ -80,7 +90,8 @@ void WidenPairs(const uint32_t* from, int depth, float* panel) {
 }
 
 const PackKernels* PackTable() {
-  static constexpr PackKernels kTable{FromColumns, FromRows, ToColumns, NarrowPairs, WidenPairs};
+  static constexpr PackKernels kTable{FromColumns, FromRows, TransposeLines, NarrowPairs,
+                                      WidenPairs};
   return &kTable;
 }
 

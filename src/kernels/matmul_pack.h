@@ -10,10 +10,13 @@ struct PackKernels {
   /// panel[i][c] = from[c * stride + i]: what is summed over lies next to each other.
   void (*from_columns)(const float* from, std::int64_t stride, int columns, int depth,
                        float* panel);
-  /// panel[i][c] = from[i * stride + c].
-  void (*from_rows)(const float* from, std::int64_t stride, int columns, int depth, float* panel);
-  /// to[c * stride + i] = panel[i][c] for c < columns.
-  void (*to_columns)(const float* panel, int columns, int depth, float* to, std::int64_t stride);
+  /// The same of what lies next to each other along the columns, for columns that may fill several
+  /// panels, `pitch` floats apart: panel[i][c] = from[i * stride + c].
+  void (*from_rows)(const float* from, std::int64_t stride, int columns, int depth, float* panel,
+                    std::int64_t pitch);
+  /// to[c * to_stride + r] = from[r * stride + c] for r < rows, c < columns.
+  void (*transpose)(const float* from, std::int64_t stride, int rows, int columns, float* to,
+                    std::int64_t to_stride);
   /// bfloat16 panels hold two rows in a word, as dot products read them: [ceil(depth / 2)][32],
   /// the lower half the first row. Where depth is odd the last row's partner is 0 when written and
   /// not read.

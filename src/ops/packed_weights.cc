@@ -72,10 +72,10 @@ void pack_into(const PackedWeights::Storage& storage, const View& weights, int f
       const int depth = static_cast<int>(std::min<std::int64_t>(kDepthBlock, storage.inputs - k));
       std::byte* to = storage.at(panel * step + first, k);
       if (storage.format == WeightFormat::float32) {
-        panels.write(0, panel, k, depth, reinterpret_cast<float*>(to));
+        panels.write(0, panel, 1, k, depth, reinterpret_cast<float*>(to), 0);
         continue;
       }
-      panels.write(0, panel, k, depth, wide);
+      panels.write(0, panel, 1, k, depth, wide, 0);
       if (storage.format == WeightFormat::bfloat16) {
         kernels::pack_kernels().narrow_pairs(wide, depth, reinterpret_cast<std::uint32_t*>(to));
       } else {

@@ -13,19 +13,10 @@ using kernels::kPanelColumns;
 
 constexpr std::int64_t kPanelBlock = std::int64_t{kDepthBlock} * kPanelColumns;
 
-}  // namespace
-
-void ViewPanels::write(std::int64_t offset, std::int64_t panel, std::int64_t k, int depth,
-                       float* to) const {
+void write_one(const Matrix& from, int columns, int depth, float* to) {
   const kernels::PackKernels& pack = kernels::pack_kernels();
-  const std::int64_t first = panel * kPanelColumns;
-  const int columns = static_cast<int>(std::min<std::int64_t>(kPanelColumns, columns_ - first));
-  const Matrix from = matrix_.at(k, first, offset);
-  const bool plain = from.dtype == DType::float32;
-  if (from.row == 1 && plain) {
+  if (from.row == 1 && from.dtype == DType::float32) {
     pack.from_columns(static_cast<const float*>(from.data), from.column, columns, depth, to);
-  } else if (from.column == 1 && plain) {
-    pack.from_rows(static_cast<const float*>(from.data), from.row, columns, depth, to);
   } else if (from.row == 1) {
     alignas(64) float wide[kPanelBlock];
     for (int c = 0; c < columns; ++c) {
@@ -40,9 +31,28 @@ void ViewPanels::write(std::int64_t offset, std::int64_t panel, std::int64_t k, 
   }
 }
 
+}  // namespace
+
+void ViewPanels::write(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                       int depth, float* to, std::int64_t pitch) const {
+  const kernels::PackKernels& pack = kernels::pack_kernels();
+  const std::int64_t first = panel * kPanelColumns;
+  const int columns =
+      static_cast<int>(std::min<std::int64_t>(count * kPanelColumns, columns_ - first));
+  const Matrix from = matrix_.at(k, first, offset);
+  const bool plain = from.dtype == DType::float32;
+  if (plain && from.column == 1 && from.row != 1) {
+    pack.from_rows(static_cast<const float*>(from.data), from.row, columns, depth, to, pitch);
+    return;
+  }
+  for (int c = 0; c < columns; c += kPanelColumns, to += pitch) {
+    write_one(from.at(0, c), std::min(kPanelColumns, columns - c), depth, to);
+  }
+}
+
 Panels ViewPanels::fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
                          int depth, float* scratch) const {
-  for (int p = 0; p < count; ++p) write(offset, panel + p, k, depth, scratch + p * kPanelBlock);
+  write(offset, panel, count, k, depth, scratch, kPanelBlock);
   return {scratch, kPanelBlock};
 }
 
@@ -65,23 +75,24 @@ Panels TransposedPanels::fetch(std::int64_t /*offset*/, std::int64_t panel, int 
                                std::int64_t k, int depth, float* scratch) const {
   const kernels::PackKernels& pack = kernels::pack_kernels();
   alignas(64) float wide[kPanelColumns * kPanelColumns];
-  for (int p = 0; p < count; ++p) {
-    const std::int64_t first = (panel + p) * kPanelColumns;
-    const int inputs =
-        static_cast<int>(std::min<std::int64_t>(kPanelColumns, storage_.inputs - first));
-    float* to = scratch + p * kPanelBlock;
-    for (int i = 0; i < depth; i += kPanelColumns) {
+  for (int i = 0; i < depth; i += kPanelColumns) {
+    const std::int64_t stored = (k + i) / kPanelColumns;
+    for (int p = 0; p < count; ++p) {  // squares of one stored panel follow each other
+      const std::int64_t first = (panel + p) * kPanelColumns;
+      const int inputs =
+          static_cast<int>(std::min<std::int64_t>(kPanelColumns, storage_.inputs - first));
       const float* square = wide;
       if (storage_.format == WeightFormat::float32) {
-        square = reinterpret_cast<const float*>(storage_.at((k + i) / kPanelColumns, first));
+        square = reinterpret_cast<const float*>(storage_.at(stored, first));
       } else {
-        widen_panel(storage_, (k + i) / kPanelColumns, first, inputs, wide);
+        widen_panel(storage_, stored, first, inputs, wide);
       }
-      pack.to_columns(square, std::min(kPanelColumns, depth - i), inputs, to + i * kPanelColumns,
-                      kPanelColumns);
-    }
-    for (int i = 0; inputs < kPanelColumns && i < depth; ++i) {
-      std::fill(to + i * kPanelColumns + inputs, to + (i + 1) * kPanelColumns, 0.0f);
+      const int outputs = std::min(kPanelColumns, depth - i);
+      float* to = scratch + p * kPanelBlock + i * kPanelColumns;
+      pack.transpose(square, kPanelColumns, inputs, outputs, to, kPanelColumns);
+      for (int o = 0; inputs < kPanelColumns && o < outputs; ++o) {
+        std::fill(to + o * kPanelColumns + inputs, to + (o + 1) * kPanelColumns, 0.0f);
+      }
     }
   }
   return {scratch, kPanelBlock};

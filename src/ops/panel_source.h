@@ -37,8 +37,9 @@ class ViewPanels : public PanelSource {
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
 
-  /// One panel, to where it is to lie.
-  void write(std::int64_t offset, std::int64_t panel, std::int64_t k, int depth, float* to) const;
+  /// The same to where the panels are to lie, `pitch` floats apart.
+  void write(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
+             float* to, std::int64_t pitch) const;
 
  private:
   Matrix matrix_;

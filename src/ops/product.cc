@@ -16,24 +16,22 @@ using kernels::kDepthBlock;
 using kernels::kPanelColumns;
 
 constexpr std::int64_t kPanelBlock = std::int64_t{kDepthBlock} * kPanelColumns;
-// With few rows the left operand is small and what counts is that the panels are read as they lie:
-// a few panels over the whole depth, then the next ones.
-constexpr std::int64_t kFewRows = 26;
-constexpr int kPanelsAtOnce = 4;
+// With few rows: a few panels over the whole depth, then the next ones.
+constexpr int kPanelsOfFew = 4;
 
 // One thread's memory for one task.
 struct TaskMemory {
   float* sums;   // [panels][rows][32]
-  float* right;  // kPanelsAtOnce panels of one block of depth
+  float* right;  // kTaskPanels panels of one block of depth
   float* left;
 
   explicit TaskMemory(std::int64_t sum_count) {
     static thread_local Workspace workspace;
-    const std::int64_t floats = sum_count + kPanelsAtOnce * kPanelBlock + kLeftScratch;
+    const std::int64_t floats = sum_count + kTaskPanels * kPanelBlock + kLeftScratch;
     sums =
         static_cast<float*>(workspace.at_least(static_cast<std::size_t>(floats) * sizeof(float)));
     right = sums + sum_count;
-    left = right + kPanelsAtOnce * kPanelBlock;
+    left = right + kTaskPanels * kPanelBlock;
   }
 };
 
@@ -49,20 +47,14 @@ class TaskRun {
 
   void run() const {
     if (task_.rows <= kFewRows) {
-      for (int panel = 0; panel < panels_; panel += kPanelsAtOnce) {
-        const int count = std::min(kPanelsAtOnce, panels_ - panel);
+      for (int panel = 0; panel < panels_; panel += kPanelsOfFew) {
+        const int count = std::min(kPanelsOfFew, panels_ - panel);
         for_blocks_of_depth(
             [&](std::int64_t k, int depth) { add(left_at(k, depth), panel, count, k, depth); });
       }
     } else {
-      for_blocks_of_depth([&](std::int64_t k, int depth) {
-        const LeftBlock left = left_at(k, depth);
-        // A panel that is made on the spot is used while it is in the first-level cache.
-        const int at_once = product_.right->in_place() ? panels_ : 1;
-        for (int panel = 0; panel < panels_; panel += at_once) {
-          add(left, panel, at_once, k, depth);
-        }
-      });
+      for_blocks_of_depth(
+          [&](std::int64_t k, int depth) { add(left_at(k, depth), 0, panels_, k, depth); });
     }
     finish_product(product_, task_, offsets_, memory_.sums);
   }

@@ -8,6 +8,9 @@ namespace volvelle {
 /// the left rows (260 KiB) stay in a core's second-level cache.
 inline constexpr std::int64_t kTaskRows = 260;
 inline constexpr std::int64_t kTaskPanels = 8;
+/// So few rows of a left operand stay in the caches whole: what counts is that panels are read as
+/// they lie.
+inline constexpr std::int64_t kFewRows = 26;
 
 /// What one task computes.
 struct ProductTask {

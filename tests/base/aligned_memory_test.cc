@@ -19,6 +19,18 @@ TEST(AlignedMemory, StartsAtSixtyFourBytes) {
   EXPECT_EQ(aligned_allocate(SIZE_MAX - 5), nullptr);
 }
 
+// Large blocks start at a huge page, and all of what was asked for is theirs.
+TEST(AlignedMemory, LargeBlocksStartAtHugePages) {
+  const std::size_t bytes = (std::size_t{8} << 20) + 100;
+  unsigned char* memory = static_cast<unsigned char*>(aligned_allocate(bytes));
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % (2u << 20), 0u);
+  memory[0] = 1;
+  memory[bytes - 1] = 2;
+  EXPECT_EQ(memory[0] + memory[bytes - 1], 3);
+  aligned_release(memory);
+}
+
 TEST(AlignedMemory, WorkspacesKeepWhatTheyHave) {
   Workspace workspace;
   void* first = workspace.at_least(1000);
