@@ -187,6 +187,23 @@ TEST(AttentionProperties, CatchWrongGradients) {
                          }));
 }
 
+// Attention over the cache is that of the operation under test as well.
+TEST(AttentionProperties, CatchWrongAttentionOverACache) {
+  AttentionOperation broken;
+  broken.attend_cached = [](AttentionProblem problem, const KeyValueCache& cache,
+                            std::span<const Sequence> sequences, const AttentionOptions& how) {
+    problem.window = 0;
+    return attend(problem, cache, sequences, AttentionRequest{}, how);
+  };
+  expect_caught("cache", broken);
+  broken.attend_cached = [](const AttentionProblem& problem, const KeyValueCache& cache,
+                            std::span<const Sequence> sequences, const AttentionOptions& how) {
+    std::vector<Sequence> first(sequences.size(), sequences[0]);
+    return attend(problem, cache, first, AttentionRequest{}, how);
+  };
+  expect_caught("cache-forks", broken);
+}
+
 TEST(AttentionProperties, CatchAFaultOfOneInstructionSetAlone) {
   const std::string faulty = simd_targets().back();
   PropertyOptions options;

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "volvelle/attention/attend.h"
 #include "volvelle/attention/attend_backward.h"
+#include "volvelle/attention/key_value_cache.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/base/export.h"
 
@@ -23,6 +25,9 @@ struct AttentionOperation {
   std::function<AttentionGradientResult(const AttentionProblem&, const AttentionSaved&,
                                         const View& grad_output, const AttentionOptions&)>
       attend_backward = {};  ///< all gradients that the problem has
+  std::function<AttentionResult(const AttentionProblem&, const KeyValueCache&,
+                                std::span<const Sequence>, const AttentionOptions&)>
+      attend_cached = {};
 };
 
 /// What a row of the check says.

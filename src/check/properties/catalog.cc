@@ -136,6 +136,18 @@ const std::vector<Property>& catalog() {
        rounding(16, 70),
        step_by_step_error,
        {edited("top-left alignment", align_top_left)}},
+      {"cache",
+       "Tokens appended to a key/value cache in steps of any size, kept in float32 or bfloat16, "
+       "give the rows of the full pass over the numbers that it holds.",
+       rounding(16, 170),
+       cache_error,
+       {{"positions off by one", shift_cached_queries}}},
+      {"cache-forks",
+       "Sequences of a cache that share their first tokens, and others of any length, give in one "
+       "batch what each gives as plain arrays.",
+       rounding(16, 170),
+       fork_error,
+       {{"next sequence read", read_the_next_sequence}}},
       {"permutation",
        "Keys in another order, with their values, positions, bias and mask, give the same.",
        rounding_of_scores(50, 16, 140),

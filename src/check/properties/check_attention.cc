@@ -49,6 +49,13 @@ AttentionOperation completed(AttentionOperation operation) {
       return attend_backward(problem, saved, grad_output, AttentionGradientRequest{}, options);
     };
   }
+  if (!operation.attend_cached) {
+    operation.attend_cached = [](const AttentionProblem& problem, const KeyValueCache& cache,
+                                 std::span<const Sequence> sequences,
+                                 const AttentionOptions& options) {
+      return attend(problem, cache, sequences, AttentionRequest{}, options);
+    };
+  }
   return operation;
 }
 

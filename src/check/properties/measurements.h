@@ -30,6 +30,8 @@ double empty_row_error(const Subject& subject);
 double leak_error(const Subject& subject);
 
 double step_by_step_error(const Subject& subject);
+double cache_error(const Subject& subject);
+double fork_error(const Subject& subject);
 double permutation_error(const Subject& subject);
 double offset_error(const Subject& subject);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct Subject {
                                           const View& grad_output) const {
     return operation.attend_backward(
         problem, {.output = saved.output.view(), .lse = saved.lse.view()}, grad_output, options);
+  }
+  AttentionResult attend_cached(const AttentionProblem& problem, const KeyValueCache& cache,
+                                std::span<const Sequence> sequences) const {
+    return operation.attend_cached(problem, cache, sequences, options);
   }
   /// Forward and back.
   AttentionGradientResult gradients(const AttentionProblem& problem,

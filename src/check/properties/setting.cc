@@ -53,6 +53,18 @@ View slice(const View& view, int axis, std::int64_t first, std::int64_t count) {
               view.dtype(), shape, view.strides());
 }
 
+Tensor joined(const View& first, const View& second, int axis) {
+  Shape shape = first.shape();
+  shape[axis] += second.shape()[axis];
+  Tensor result(first.dtype(), shape);
+  const Strides strides = contiguous_strides(shape);
+  const auto bytes = static_cast<std::int64_t>(size_of(first.dtype()));
+  char* behind = static_cast<char*>(result.raw()) + first.shape()[axis] * strides[axis] * bytes;
+  copy_elements(first, MutableView(result.raw(), first.dtype(), first.shape(), strides));
+  copy_elements(second, MutableView(behind, first.dtype(), second.shape(), strides));
+  return result;
+}
+
 Tensor gathered(const View& view, int axis, const std::vector<std::int64_t>& order) {
   Shape shape = view.shape();
   shape[axis] = static_cast<std::int64_t>(order.size());

@@ -43,6 +43,9 @@ void set_element(Tensor& tensor, std::int64_t index, double value);
 /// Elements [first, first + count) along one axis, over the same memory; an absent view stays so.
 View slice(const View& view, int axis, std::int64_t first, std::int64_t count);
 
+/// Two arrays behind each other along one axis.
+Tensor joined(const View& first, const View& second, int axis);
+
 /// The elements at `order` along one axis, copied.
 Tensor gathered(const View& view, int axis, const std::vector<std::int64_t>& order);
 

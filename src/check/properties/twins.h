@@ -47,6 +47,12 @@ AttentionOperation keep_weights_unscaled(const AttentionOperation& sound);
 /// Gradients of as many parts of the queries as there are threads, added up.
 AttentionOperation add_gradients_by_threads(const AttentionOperation& sound);
 
+/// Cached queries one token further back than they stand.
+AttentionOperation shift_cached_queries(const AttentionOperation& sound);
+
+/// Each row of a batch reading the sequence of the next one.
+AttentionOperation read_the_next_sequence(const AttentionOperation& sound);
+
 /// exp(score) over its sum in float32, the row's maximum not taken off.
 AttentionOperation keep_the_maximum(const AttentionOperation& sound);
 
