@@ -2,49 +2,61 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "measure/attention_arrays.h"
 #include "measure/rotation.h"
 #include "measure/sampled_check.h"
 #include "measure/timed_calls.h"
-#include "volvelle/attention/attend.h"
+#include "volvelle/attention/key_value_cache.h"
 #include "volvelle/base/error.h"
 #include "volvelle/measure/attention_bench.h"
 
 namespace volvelle {
 namespace {
 
-// Equal keys and values in different places.
-class Sets {
+// Sequences of equal keys and values in one cache, as many at a time as the batch has rows.
+class CachedSets {
  public:
-  Sets(const AttentionArrays& first, std::size_t cold_bytes) : problem_(first.problem()) {
-    const std::size_t bytes = first.k.bytes() + first.v.bytes();
-    const std::size_t count = sets_in_rotation(bytes, cold_bytes);
-    sets_.push_back({first.k, first.v});
-    while (sets_.size() < count) {
-      sets_.push_back({copy_of(first.k.view()), copy_of(first.v.view())});
+  CachedSets(const AttentionArrays& arrays, std::size_t cold_bytes)
+      : count_(sets_in_rotation(arrays.k.bytes() + arrays.v.bytes(), cold_bytes)),
+        cache_(cache_options(arrays.shape, count_)) {
+    problem_ = arrays.problem();
+    problem_.k = {};
+    problem_.v = {};
+    for (std::size_t set = 0; set < count_; ++set) {
+      const std::size_t first = sequences_.size();
+      for (std::int64_t b = 0; b < arrays.shape.batch; ++b) sequences_.push_back(cache_.add());
+      cache_.append(std::span(sequences_).subspan(first), arrays.k.view(), arrays.v.view());
     }
-    bytes_ = bytes * count;
   }
 
   void attend_next(const AttentionOutputs& outputs, const AttentionOptions& how) {
-    problem_.k = sets_[next_].k.view();
-    problem_.v = sets_[next_].v.view();
-    next_ = (next_ + 1) % sets_.size();
-    attend(problem_, outputs, how);
+    const std::size_t batch = sequences_.size() / count_;
+    attend(problem_, cache_, std::span(sequences_).subspan(next_ * batch, batch), outputs, how);
+    next_ = (next_ + 1) % count_;
   }
 
-  std::size_t count() const { return sets_.size(); }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t count() const { return count_; }
+  std::size_t bytes() const { return cache_.usage().bytes; }
 
  private:
-  struct Set {
-    Tensor k, v;
-  };
+  static KeyValueCacheOptions cache_options(const AttentionCase& shape, std::size_t sets) {
+    KeyValueCacheOptions options{.key_heads = shape.key_heads,
+                                 .head_width = shape.head_width,
+                                 .dtype = shape.dtype,
+                                 .capacity = 1};
+    const std::int64_t page = KeyValueCache(options).usage().page_tokens;
+    options.capacity =
+        static_cast<std::int64_t>(sets) * shape.batch * ((shape.keys + page - 1) / page * page);
+    return options;
+  }
+
+  std::size_t count_;
+  KeyValueCache cache_;
   AttentionProblem problem_;
-  std::vector<Set> sets_;
+  std::vector<Sequence> sequences_;
   std::size_t next_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -71,7 +83,7 @@ AttentionFigures measure_decode(const AttentionCase& given, const MeasureOptions
   outputs.output = output.mutable_view();
   AttentionOptions how;
   how.threads = options.threads;
-  Sets sets(arrays, options.cold_bytes);
+  CachedSets sets(arrays, options.cold_bytes);
 
   sets.attend_next(outputs, how);
   const double error = check_sampled_rows(arrays.problem(), output.view());

@@ -149,6 +149,7 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
                                 "attention --batsh 1",
                                 "decode --keys 0",
                                 "decode --rotate 0",
+                                "decode --dtype float64",
                                 "decode --heads 3",
                                 "attention --rotate 3",
                                 "backward --queries 0",

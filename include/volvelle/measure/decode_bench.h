@@ -13,9 +13,9 @@ VOLVELLE_API AttentionCase decode_case();
 /// Bytes of the keys and values that some query sees, each counted once.
 VOLVELLE_API double decode_bytes(const AttentionCase& shape);
 
-/// As `measure_attention`, for few queries over many keys that come from memory: sets of keys and
-/// values are taken in turn, so that none is in a cache when its turn comes. Figures are against
-/// the read bandwidth as well.
+/// As `measure_attention`, for few queries over many keys and values of a KeyValueCache. These come
+/// from memory: sequences that hold equal ones are taken in turn, so that none is in one of the
+/// processor's caches when its turn comes. Figures are against the read bandwidth as well.
 /// Throws:  as `measure_attention`; IoError for memory that cannot be had.
 VOLVELLE_API AttentionFigures measure_decode(const AttentionCase& shape,
                                              const MeasureOptions& options = {});
