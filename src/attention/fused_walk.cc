@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "attention/carver.h"
 #include "attention/dropout.h"
 #include "tensor/convert.h"
 #include "volvelle/tensor/tensor.h"
@@ -17,24 +18,6 @@ constexpr int kTaskQueries = 256;
 // Keys and values below this stay in the second-level cache by themselves.
 constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
-
-// Hands out pieces of one block of memory, each at a 64-byte boundary; with no block it measures.
-class Carver {
- public:
-  explicit Carver(void* base) : base_(static_cast<std::byte*>(base)) {}
-
-  template <class E>
-  E* take(std::int64_t count) {
-    std::byte* place = base_ == nullptr ? nullptr : base_ + used_;
-    used_ += (static_cast<std::size_t>(count) * sizeof(E) + 63) / 64 * 64;
-    return reinterpret_cast<E*>(place);
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* base_;
-  std::size_t used_ = 0;
-};
 
 // A finite bias stays finite in a narrower type: masks are made of the lowest number, and only
 // -inf takes a key out.
@@ -127,6 +110,12 @@ template <class T>
 PanelWalk<T>::PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace)
     : call_(call) {
   carve(workspace.at_least(call.walk_bytes), panels, moment);
+}
+
+template <class T>
+PanelWalk<T>::PanelWalk(const FusedCall<T>& call, int panels, bool moment, void* memory)
+    : call_(call) {
+  carve(memory, panels, moment);
 }
 
 template <class T>

@@ -55,6 +55,8 @@ class PanelWalk {
 
   /// Holds `panels` panels, no more than the call's tasks have.
   PanelWalk(const FusedCall<T>& call, int panels, bool moment, Workspace& workspace);
+  /// The same in memory of bytes(call, panels) bytes.
+  PanelWalk(const FusedCall<T>& call, int panels, bool moment, void* memory);
 
   /// Takes in queries of panel slot `slot`: [query, query + count) of (b, h).
   void open(int slot, std::int64_t b, std::int64_t h, std::int64_t query, int count);

@@ -28,10 +28,14 @@ class OffsetBias {
   void add(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t key,
            int keys, int panel, T* bias) const;
 
- private:
-  T tabled(std::int64_t h, std::int64_t offset) const;
+  /// Where the biases take query i and key j to stand.
   std::int64_t query_position(std::int64_t b, std::int64_t i) const;
   std::int64_t key_position(std::int64_t b, std::int64_t j) const;
+  /// Offsets further than this get the bias, table entry and bucket of this one.
+  std::int64_t reach() const { return reach_; }
+
+ private:
+  T tabled(std::int64_t h, std::int64_t offset) const;
 
   const ResolvedAttention& problem_;
   bool present_;

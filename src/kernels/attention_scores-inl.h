@@ -44,6 +44,54 @@ HWY_INLINE V InUnits(D d, V bias) {
   return hn::IfThenElse(hn::Gt(hn::Abs(bias), most), bias, held);
 }
 
+// A score of key j and the vector of queries at `lane` with its additive biases.
+template <int kAcross, class T, class V>
+HWY_INLINE V Biased(const TileStep<T>& step, V score, int j, int lane) {
+  const hn::ScalableTag<T> d;
+  if (step.diagonal != nullptr) score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
+  if (step.bias != nullptr) {
+    const int64_t at = static_cast<int64_t>(j) * kAcross * kLanes<T> + lane;
+    score = hn::Add(score, InUnits(d, hn::Load(d, step.bias + at)));
+  }
+  return score;
+}
+
+// What the vector of queries at `lane` sees of a step's keys.
+template <int kAcross, class T>
+class Seen {
+ public:
+  using V = hn::Vec<hn::ScalableTag<T>>;
+
+  HWY_INLINE Seen(const TileStep<T>& step, int lane)
+      : step_(step),
+        lane_(lane),
+        first_(hn::Zero(hn::ScalableTag<T>())),
+        last_(hn::Zero(hn::ScalableTag<T>())) {
+    if (step.first == nullptr) return;
+    first_ = hn::Load(hn::ScalableTag<T>(), step.first + lane);
+    last_ = hn::Load(hn::ScalableTag<T>(), step.last + lane);
+  }
+
+  // `value` where key j is seen, else `other`, whatever `value` is there.
+  HWY_INLINE V Kept(V value, int j, V other) const {
+    const hn::ScalableTag<T> d;
+    if (step_.first != nullptr) {
+      const V key = hn::Set(d, static_cast<T>(j + step_.key_base));
+      value = hn::IfThenElse(hn::And(hn::Ge(key, first_), hn::Lt(key, last_)), value, other);
+    }
+    if (step_.select != nullptr) {
+      const int64_t at = static_cast<int64_t>(j) * kAcross * kLanes<T> + lane_;
+      value = hn::IfThenElse(hn::Ne(hn::Load(d, step_.select + at), hn::Zero(d)), value, other);
+    }
+    return value;
+  }
+
+ private:
+  const TileStep<T>& step_;
+  int lane_;
+  V first_, last_;
+};
+
 // Cap, additive biases and exclusion over the raw scores of keys [from, to); the largest per query
 // that is left goes into `maximum`. Excluded scores become -inf by selection, whatever they were.
 template <int kVectors, int kAcross, bool kBiased, bool kMasked, class T>
@@ -55,35 +103,16 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_
   const V cap = hn::Set(d, step.cap);
   for (int v = 0; v < kVectors; ++v) {
     const int lane = v * kLanes<T>;
-    V first = hn::Zero(d);
-    V last = hn::Zero(d);
-    if (kMasked && step.first != nullptr) {
-      first = hn::Load(d, step.first + lane);
-      last = hn::Load(d, step.last + lane);
-    }
+    const Seen<kAcross, T> seen(step, lane);
     V top = hn::Load(d, maximum + lane);
     for (int j = from; j < to; ++j) {
       T* HWY_RESTRICT place = step.scores + j * kPanel + lane;
       V score = hn::Load(d, place);
       if (kBiased) {
         if (step.cap != 0) score = hn::Mul(cap, hn::Tanh(d, score));
-        if (step.diagonal != nullptr) {
-          score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
-        }
-        if (step.bias != nullptr) {
-          score = hn::Add(score, InUnits(d, hn::Load(d, step.bias + j * kPanel + lane)));
-        }
+        score = Biased<kAcross>(step, score, j, lane);
       }
-      if (kMasked) {
-        if (step.first != nullptr) {
-          const V key = hn::Set(d, static_cast<T>(j + step.key_base));
-          score = hn::IfThenElse(hn::And(hn::Ge(key, first), hn::Lt(key, last)), score, none);
-        }
-        if (step.select != nullptr) {
-          const V seen = hn::Load(d, step.select + j * kPanel + lane);
-          score = hn::IfThenElse(hn::Ne(seen, hn::Zero(d)), score, none);
-        }
-      }
+      if (kMasked) score = seen.Kept(score, j, none);
       hn::Store(score, d, place);
       top = hn::Max(top, score);
     }

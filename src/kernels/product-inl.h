@@ -30,16 +30,14 @@ inline constexpr int kBlockRows = kVectors == 2 ? 6 : 12;
 
 // kVectors vectors of columns are computed, out of arrays whose rows hold kAcross.
 //
-// out[r][c] = sum over d of left[r * stride + d] * right[d][c], for kRows rows.
-// kMax: also takes the largest value of each column into `maximum`.
-template <int kRows, int kVectors, int kAcross, bool kMax, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
-                           const T* HWY_RESTRICT right, int width, T* HWY_RESTRICT out,
-                           T* HWY_RESTRICT maximum) {
+// sum[r][c] = sum over d of left[r * stride + d] * right[d][c], for kRows rows.
+template <int kRows, int kVectors, int kAcross, class D, class T = hn::TFromD<D>>
+HWY_INLINE void DotSums(D d, const T* HWY_RESTRICT left, int64_t stride,
+                        const T* HWY_RESTRICT right, int width,
+                        hn::Vec<D> (&sum)[kRows][kVectors]) {
   using V = hn::Vec<D>;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   constexpr int kColumns = kLanes * kAcross;
-  V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
@@ -63,6 +61,19 @@ HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
 #pragma GCC unroll 4
     for (int g = 0; g < (kRows + 3) / 4; ++g) ++group[g];
   }
+}
+
+// Stores the sums of DotSums as rows of `out`.
+// kMax: also takes the largest value of each column into `maximum`.
+template <int kRows, int kVectors, int kAcross, bool kMax, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
+                           const T* HWY_RESTRICT right, int width, T* HWY_RESTRICT out,
+                           T* HWY_RESTRICT maximum) {
+  using V = hn::Vec<D>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  constexpr int kColumns = kLanes * kAcross;
+  V sum[kRows][kVectors];
+  DotSums<kRows, kVectors, kAcross>(d, left, stride, right, width, sum);
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 16

@@ -1,0 +1,169 @@
+#include "kernels/attention_backward.h"
+
+#include "kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_backward.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "kernels/attention_gradients-inl.h"
+#include "kernels/attention_values-inl.h"
+#include "kernels/lanes-inl.h"
+#include "kernels/product-inl.h"
+#include "kernels/product_rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace volvelle::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {  // other families have functions of the same names
+
+// Calls body(vectors, across) with the step's two counts as constants.
+template <class T, class Body>
+HWY_INLINE void ForVectors(const BackwardStep<T>& step, Body&& body) {
+  if (step.tile.vectors == 2) {
+    body(std::integral_constant<int, 2>(), std::integral_constant<int, 2>());
+  } else if (step.tile.across == 2) {
+    body(std::integral_constant<int, 1>(), std::integral_constant<int, 2>());
+  } else {
+    body(std::integral_constant<int, 1>(), std::integral_constant<int, 1>());
+  }
+}
+
+template <class T>
+void Weights(const BackwardStep<T>& step) {
+  ForVectors(step,
+             [&](auto vectors, auto across) HWY_ATTR { WeightsOf<vectors(), across()>(step); });
+}
+
+template <class T>
+void ScoreGrads(const BackwardStep<T>& step) {
+  ForVectors(step,
+             [&](auto vectors, auto across) HWY_ATTR { ScoreGradsOf<vectors(), across()>(step); });
+}
+
+// to *= by, element by element of a step.
+template <class T>
+void MultiplyElements(const BackwardStep<T>& step, const T* HWY_RESTRICT by, T* HWY_RESTRICT to) {
+  const hn::ScalableTag<T> d;
+  const int panel = step.tile.across * kLanes<T>;
+  for (int j = 0; j < step.tile.keys; ++j) {
+    for (int v = 0; v < step.tile.vectors; ++v) {
+      const int64_t at = static_cast<int64_t>(j) * panel + v * kLanes<T>;
+      hn::Store(hn::Mul(hn::Load(d, by + at), hn::Load(d, to + at)), d, to + at);
+    }
+  }
+}
+
+template <class T>
+void Drop(const BackwardStep<T>& step) {
+  MultiplyElements(step, step.tile.factors, step.tile.scores);
+}
+
+template <class T>
+void ThroughCap(const BackwardStep<T>& step) {
+  MultiplyElements(step, step.cap_slopes, step.score_grads);
+}
+
+template <class T>
+void QueryGrads(const BackwardStep<T>& step, T* out) {
+  const hn::ScalableTag<T> d;
+  const TileStep<T>& tile = step.tile;
+  HWY_ALIGN T ones[2 * kLanes<T>];
+  for (int v = 0; v < 2; ++v) hn::Store(hn::Set(d, T{1}), d, ones + v * kLanes<T>);
+  ForVectors(step, [&](auto vectors, auto across) HWY_ATTR {
+    constexpr int kVectors = vectors();
+    constexpr int kAcross = across();
+    ForBlocks<kVectors>(tile.width, [&](auto rows, int first) HWY_ATTR {
+      AccumulateBlock<decltype(rows)::value, kVectors, kAcross, false>(
+          d, tile.k + first, tile.k_stride, step.score_grads, tile.keys,
+          out + first * kAcross * kLanes<T>, ones);
+    });
+  });
+}
+
+template <class T>
+void DiagonalSums(const BackwardStep<T>& step, T* sums) {
+  const hn::ScalableTag<T> d;
+  const int panel = step.tile.across * kLanes<T>;
+  for (int j = 0; j < step.tile.keys; ++j) {
+    for (int v = 0; v < step.tile.vectors; ++v) {
+      const int lane = v * kLanes<T>;
+      T* place = sums + lane - j;
+      const auto grads = hn::Load(d, step.score_grads + static_cast<int64_t>(j) * panel + lane);
+      hn::StoreU(hn::Add(hn::LoadU(d, place), grads), d, place);
+    }
+  }
+}
+
+template <class T>
+void RowDots(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int rows, int width,
+             T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr int kStep = 2 * kLanes<T>;
+  for (int r = 0; r < rows; ++r, a += a_stride, b += b_stride) {
+    auto even = hn::Zero(d);
+    auto odd = hn::Zero(d);
+    int i = 0;
+    for (; i + kStep <= width; i += kStep) {
+      even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+      odd = hn::MulAdd(hn::LoadU(d, a + i + kLanes<T>), hn::LoadU(d, b + i + kLanes<T>), odd);
+    }
+    T sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+    for (; i < width; ++i) sum += a[i] * b[i];
+    to[r] = sum;
+  }
+}
+
+template <class T>
+void CopyRows(const T* from, int64_t stride, int rows, int width, T* to, int64_t to_stride) {
+  const hn::ScalableTag<T> d;
+  for (int r = 0; r < rows; ++r, from += stride, to += to_stride) {
+    int i = 0;
+    for (; i + kLanes<T> <= width; i += kLanes<T>) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    for (; i < width; ++i) to[i] = from[i];
+    for (; i < to_stride; ++i) to[i] = 0;
+  }
+}
+
+template <class T>
+bool RowsFinite(const T* rows, int64_t stride, int count, int width) {
+  return AllFinite(rows, stride, count, width);
+}
+
+template <class T>
+const BackwardKernels<T>& BackwardTable() {
+  static constexpr BackwardKernels<T> kTable{
+      Weights<T>, ScoreGrads<T>,   Drop<T>,    ThroughCap<T>, QueryGrads<T>,
+      AddRows<T>, DiagonalSums<T>, RowDots<T>, CopyRows<T>,   RowsFinite<T>};
+  return kTable;
+}
+
+}  // namespace
+
+const BackwardKernels<float>* BackwardTableF32() { return &BackwardTable<float>(); }
+const BackwardKernels<double>* BackwardTableF64() { return &BackwardTable<double>(); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace volvelle::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace volvelle::kernels {
+
+HWY_EXPORT(BackwardTableF32);
+HWY_EXPORT(BackwardTableF64);
+
+const BackwardKernels<float>& backward_kernels_f32() {
+  return *HWY_DYNAMIC_DISPATCH(BackwardTableF32)();
+}
+const BackwardKernels<double>& backward_kernels_f64() {
+  return *HWY_DYNAMIC_DISPATCH(BackwardTableF64)();
+}
+
+}  // namespace volvelle::kernels
+#endif

@@ -1,0 +1,235 @@
+// The backward kernels by themselves, on every instruction set, against plain loops.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/aligned_memory.h"
+#include "kernels/attention_backward.h"
+#include "support/random_numbers.h"
+#include "volvelle/attention/simd.h"
+
+namespace volvelle {
+namespace {
+
+template <class T>
+class Numbers {
+ public:
+  explicit Numbers(std::int64_t count, T fill = 0)
+      : data_(static_cast<T*>(aligned_allocate(static_cast<std::size_t>(count) * sizeof(T)))),
+        count_(count) {
+    std::fill_n(data_, count, fill);
+  }
+  Numbers(const Numbers&) = delete;
+  ~Numbers() { aligned_release(data_); }
+  void draw(testing::RandomNumbers& random) {
+    for (std::int64_t i = 0; i < count_; ++i) data_[i] = static_cast<T>(random.normal());
+  }
+  T* data() { return data_; }
+  T& operator[](std::int64_t i) { return data_[i]; }
+  double at(std::int64_t i) const { return static_cast<double>(data_[i]); }
+
+ private:
+  T* data_;
+  std::int64_t count_;
+};
+
+class BackwardOnEveryTarget : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    set_simd_target(GetParam());
+    ASSERT_EQ(simd_target(), GetParam());
+  }
+  void TearDown() override { set_simd_target("best"); }
+};
+
+template <class T>
+double tolerance() {
+  return sizeof(T) == 4 ? 2e-5 : 1e-12;
+}
+
+// One step with keys that some queries do not see, against the formulas of attend_backward.h.
+template <class T>
+void check_step(int keys, int width, int value_width, int vectors, bool masked) {
+  const auto& forward = kernels::forward_kernels<T>();
+  const auto& backward = kernels::backward_kernels<T>();
+  const int panel = vectors * forward.lanes;
+  testing::RandomNumbers random(static_cast<std::uint64_t>(keys * 100 + width));
+  Numbers<T> k(keys * width), v(keys * value_width), q(width * panel), grad(value_width * panel);
+  Numbers<T> lse(panel), delta(panel), weights(kernels::kTileKeys * panel);
+  Numbers<T> grads(kernels::kTileKeys * panel), sums(width * panel), first(panel), last(panel);
+  for (Numbers<T>* drawn : {&k, &v, &q, &grad, &delta, &sums}) drawn->draw(random);
+  std::vector<double> before(static_cast<std::size_t>(width * panel));
+  for (int i = 0; i < width * panel; ++i) before[static_cast<std::size_t>(i)] = sums.at(i);
+  for (int x = 0; x < panel; ++x) {
+    lse[x] = static_cast<T>(4 + x % 3);
+    first[x] = static_cast<T>(x % 2);
+    last[x] = static_cast<T>(std::min(keys, 1 + x));
+  }
+  if (masked) v[0] = std::numeric_limits<T>::quiet_NaN();  // queries with odd x do not see key 0
+
+  kernels::BackwardStep<T> step;
+  step.tile.k = k.data();
+  step.tile.k_stride = step.tile.width = width;
+  step.tile.v = v.data();
+  step.tile.v_stride = step.tile.value_width = value_width;
+  step.tile.keys = keys;
+  step.tile.vectors = step.tile.across = vectors;
+  step.tile.queries = q.data();
+  step.tile.scores = weights.data();
+  if (masked) {
+    step.tile.first = first.data();
+    step.tile.last = last.data();
+  }
+  step.grad_output = grad.data();
+  step.lse = lse.data();
+  step.delta = delta.data();
+  step.score_grads = grads.data();
+  backward.weights(step);
+  backward.score_grads(step);
+
+  const double unit = static_cast<double>(forward.per_nat);
+  for (int j = 0; j < keys; ++j) {
+    for (int x = 0; x < panel; ++x) {
+      const std::int64_t at = static_cast<std::int64_t>(j) * panel + x;
+      if (masked && (j < x % 2 || j >= 1 + x)) {
+        ASSERT_EQ(weights[at], 0) << "key " << j << " query " << x;
+        ASSERT_EQ(grads[at], 0) << "key " << j << " query " << x;
+        continue;
+      }
+      double score = -lse.at(x);
+      double product = 0;
+      for (int d = 0; d < width; ++d) score += k.at(j * width + d) * q.at(d * panel + x);
+      for (int e = 0; e < value_width; ++e) {
+        product += v.at(j * value_width + e) * grad.at(e * panel + x);
+      }
+      const double weight = std::exp(score / unit);
+      const double wanted = weight * (product - delta.at(x));
+      ASSERT_NEAR(weights.at(at), weight, tolerance<T>() * weight);
+      if (std::isnan(wanted)) {
+        ASSERT_TRUE(std::isnan(grads.at(at)));
+      } else {
+        ASSERT_NEAR(grads.at(at), wanted, tolerance<T>() * weight * 20);
+      }
+    }
+  }
+  if (masked) return;
+  backward.query_grads(step, sums.data());
+  for (int d = 0; d < width; ++d) {
+    for (int x = 0; x < panel; ++x) {
+      double wanted = before[static_cast<std::size_t>(d * panel + x)];
+      for (int j = 0; j < keys; ++j) wanted += k.at(j * width + d) * grads.at(j * panel + x);
+      ASSERT_NEAR(sums.at(d * panel + x), wanted, tolerance<T>() * (1 + std::fabs(wanted)) * 10);
+    }
+  }
+  Numbers<T> diagonals(keys + panel);
+  backward.diagonal_sums(step, diagonals.data() + keys - 1);
+  for (int offset = 1 - keys; offset < panel; ++offset) {
+    double wanted = 0;
+    for (int j = std::max(0, -offset); j < keys && j + offset < panel; ++j) {
+      wanted += grads.at(j * panel + j + offset);
+    }
+    ASSERT_NEAR(diagonals.at(offset + keys - 1), wanted,
+                tolerance<T>() * (1 + std::fabs(wanted)) * 10);
+  }
+}
+
+template <class T>
+void check_steps() {
+  for (const int keys : {1, 12, 13, 14, 27, 128}) {
+    for (const int vectors : {1, 2}) {
+      check_step<T>(keys, 5, 9, vectors, false);
+      check_step<T>(keys, 64, 3, vectors, true);
+    }
+  }
+}
+
+TEST_P(BackwardOnEveryTarget, WeightsAndGradientsOfScoresAreTheFormulas) {
+  check_steps<float>();
+  check_steps<double>();
+}
+
+template <class T>
+void check_rows() {
+  const auto& backward = kernels::backward_kernels<T>();
+  const int lanes = kernels::forward_kernels<T>().lanes;
+  testing::RandomNumbers random(3);
+  for (const int rows : {1, 12, 13, 14, 40}) {
+    for (const int columns : {lanes, 2 * lanes, 5 * lanes}) {
+      constexpr int kDepth[] = {3, 7};
+      const int left_stride = 11;
+      Numbers<T> left(2 * rows * left_stride), right(10 * columns), out(rows * columns);
+      for (Numbers<T>* drawn : {&left, &right, &out}) drawn->draw(random);
+      std::vector<double> wanted;
+      for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < columns; ++c) {
+          double sum = out.at(r * columns + c);
+          for (int i = 0; i < kDepth[0]; ++i) {
+            sum += left.at(r * left_stride + i) * right.at(i * columns + c);
+          }
+          for (int i = 0; i < kDepth[1]; ++i) {
+            sum += left.at((rows + r) * left_stride + i) * right.at((3 + i) * columns + c);
+          }
+          wanted.push_back(sum);
+        }
+      }
+      const kernels::ProductPart<T> parts[] = {
+          {left.data(), right.data(), kDepth[0]},
+          {left.data() + rows * left_stride, right.data() + 3 * columns, kDepth[1]}};
+      kernels::RowProduct<T> product;
+      product.parts = parts;
+      product.count = 2;
+      product.rows = rows;
+      product.columns = columns;
+      product.left_stride = left_stride;
+      product.right_stride = product.out_stride = columns;
+      product.out = out.data();
+      backward.add_rows(product);
+      for (int n = 0; n < rows * columns; ++n) {
+        ASSERT_NEAR(out.at(n), wanted[static_cast<std::size_t>(n)], tolerance<T>() * 10) << n;
+      }
+    }
+  }
+}
+
+TEST_P(BackwardOnEveryTarget, RowsAreAddedPartByPart) {
+  check_rows<float>();
+  check_rows<double>();
+}
+
+template <class T>
+void check_row_dots_and_copies() {
+  const auto& backward = kernels::backward_kernels<T>();
+  testing::RandomNumbers random(4);
+  for (const int width : {1, 7, 16, 33, 64}) {
+    Numbers<T> a(3 * 70), b(3 * 70), dots(3), copy(3 * 80, T{9});
+    a.draw(random);
+    b.draw(random);
+    backward.row_dots(a.data(), 70, b.data(), 69, 3, width, dots.data());
+    backward.copy_rows(a.data(), 70, 3, width, copy.data(), 80);
+    for (int r = 0; r < 3; ++r) {
+      double wanted = 0;
+      for (int i = 0; i < width; ++i) wanted += a.at(r * 70 + i) * b.at(r * 69 + i);
+      ASSERT_NEAR(dots.at(r), wanted, tolerance<T>() * 20);
+      for (int i = 0; i < 80; ++i) ASSERT_EQ(copy[r * 80 + i], i < width ? a[r * 70 + i] : T{0});
+    }
+    ASSERT_TRUE(backward.all_finite(a.data(), 70, 3, width));
+    a[2 * 70 + width - 1] = std::numeric_limits<T>::infinity();
+    ASSERT_FALSE(backward.all_finite(a.data(), 70, 3, width));
+    ASSERT_TRUE(backward.all_finite(a.data(), 70, 2, width));
+  }
+}
+
+TEST_P(BackwardOnEveryTarget, RowsAreMultipliedCopiedAndLookedAt) {
+  check_row_dots_and_copies<float>();
+  check_row_dots_and_copies<double>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, BackwardOnEveryTarget, ::testing::ValuesIn(simd_targets()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace volvelle
