@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
+#include "attention/few_queries.h"
 #include "attention/fused_walk.h"
 #include "base/thread_pool.h"
 
@@ -239,57 +241,26 @@ void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::
 template <class T>
 void attend_as(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads) {
   CallWorkspaces& workspaces = call_workspaces();
-  const FusedCall<T> call(problem, threads, workspaces);
   const std::int64_t planes = problem.batch * problem.heads;
   T* lse_rows = nullptr;
   if (outputs.column_sums.present) {
     lse_rows = static_cast<T*>(
         workspaces.rows.at_least(static_cast<std::size_t>(planes * problem.queries) * sizeof(T)));
   }
-  parallel_for(planes * call.tasks_per_head, threads,
-               [&](std::int64_t task) { forward_task(call, outputs, task, lse_rows); });
+  const bool few = has_few_queries(problem);
+  if constexpr (std::is_same_v<T, float>) {
+    if (few) attend_few(problem, outputs, threads, lse_rows);
+  }
+  if (few && !outputs.column_sums.present) return;
+  const FusedCall<T> call(problem, threads, workspaces);
+  if (!few) {
+    parallel_for(planes * call.tasks_per_head, threads,
+                 [&](std::int64_t task) { forward_task(call, outputs, task, lse_rows); });
+  }
   if (!outputs.column_sums.present) return;
   const std::int64_t blocks = (problem.keys + kColumnBlock - 1) / kColumnBlock;
   parallel_for(planes * blocks, threads,
                [&](std::int64_t task) { column_task(call, outputs, task, lse_rows); });
-}
-
-template <class T>
-TileCounts count_as(const ResolvedAttention& problem, int threads) {
-  const FusedCall<T> call(problem, threads, call_workspaces());
-  TileCounts counts;
-  counts.queries = call.panel;
-  counts.keys = static_cast<int>(kTile);
-  const std::int64_t tiles = (problem.keys + kTile - 1) / kTile;
-  const bool heads_differ = problem.keep.present && problem.keep.stride[1] != 0;
-  const std::int64_t distinct_heads = heads_differ ? problem.heads : 1;
-  const std::int64_t share = problem.heads / distinct_heads;
-  PanelExclusion exclusion;
-  for (std::int64_t b = 0; b < problem.batch; ++b) {
-    for (std::int64_t query = 0; query < problem.queries; query += call.panel) {
-      const int count =
-          static_cast<int>(std::min<std::int64_t>(call.panel, problem.queries - query));
-      exclude_by_index(problem, b, query, count, exclusion);
-      for (std::int64_t h = 0; h < distinct_heads; ++h) {
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-          const std::int64_t from = tile * kTile;
-          const std::int64_t to = std::min(from + kTile, problem.keys);
-          switch (call.map.verdict(b, h, query, count, exclusion, from, to).kind) {
-            case TileKind::skipped:
-              counts.skipped += share;
-              break;
-            case TileKind::full:
-              counts.full += share;
-              break;
-            case TileKind::partial:
-              counts.partial += share;
-              break;
-          }
-        }
-      }
-    }
-  }
-  return counts;
 }
 
 }  // namespace
@@ -308,11 +279,6 @@ void attend_fused(const ResolvedAttention& problem, const ResolvedOutputs& outpu
   } else {
     attend_as<float>(problem, outputs, threads);
   }
-}
-
-TileCounts count_tiles(const ResolvedAttention& problem, int threads) {
-  return problem.dtype == DType::float64 ? count_as<double>(problem, threads)
-                                         : count_as<float>(problem, threads);
 }
 
 }  // namespace volvelle

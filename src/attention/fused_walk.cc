@@ -29,17 +29,6 @@ T narrowed(Wide bias) {
   return static_cast<T>(bias < -kFinite || bias > kFinite ? bias : held);
 }
 
-template <class T>
-std::variant<StridedTiles<T>, PagedTiles<T>> tiles_of(const ResolvedAttention& problem) {
-  if (problem.paged != nullptr) return PagedTiles<T>(problem);
-  return StridedTiles<T>(problem);
-}
-
-template <class T>
-const TileSource<T>& source_in(const std::variant<StridedTiles<T>, PagedTiles<T>>& tiles) {
-  return *std::visit([](const auto& own) -> const TileSource<T>* { return &own; }, tiles);
-}
-
 }  // namespace
 
 template <class T>
@@ -50,8 +39,8 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
       panel(vectors * kernels.lanes),
       map(resolved, panel, threads, workspaces.map),
       offset_bias(resolved, kernels.per_nat, workspaces.bias),
-      tiles(tiles_of<T>(resolved)),
-      source(source_in(tiles)) {
+      tiles(resolved),
+      source(tiles.source()) {
   const std::int64_t queries = problem.queries;
   const std::int64_t bytes =
       (problem.width + problem.value_width) * panel * static_cast<std::int64_t>(sizeof(T));

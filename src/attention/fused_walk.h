@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
+#include "attention/any_tiles.h"
 #include "attention/exclusion.h"
 #include "attention/offset_bias.h"
-#include "attention/paged_tiles.h"
 #include "attention/resolved.h"
 #include "attention/tile_map.h"
-#include "attention/tile_source.h"
 #include "base/aligned_memory.h"
 #include "kernels/attention_forward.h"
 
@@ -35,7 +33,7 @@ struct FusedCall {
   std::int64_t tasks_per_head;
   TileMap map;
   OffsetBias<T> offset_bias;
-  const std::variant<StridedTiles<T>, PagedTiles<T>> tiles;
+  const AnyTiles<T> tiles;
   const TileSource<T>& source;  ///< the one in `tiles`
   bool fetch_ahead;             ///< the keys outgrow the near caches: ask for the next tile early
   std::size_t walk_bytes;       ///< what a thread's PanelWalk needs

@@ -1,5 +1,6 @@
 #include "attention/path.h"
 
+#include "attention/few_queries.h"
 #include "attention/fused.h"
 #include "volvelle/base/error.h"
 
@@ -17,9 +18,12 @@ AttentionPath choose_path(const ResolvedAttention& problem, AttentionPath wanted
                       std::string(refusal) + "; use path automatic or composed");
   }
   if (reason != nullptr) {
-    *reason = wanted == AttentionPath::fused ? "asked for"
-              : refusal != nullptr           ? refusal
-                                             : "every option of this problem runs in tiles";
+    *reason =
+        wanted == AttentionPath::fused ? "asked for"
+        : refusal != nullptr           ? refusal
+        : has_few_queries(problem)
+            ? "few queries: their keys are read in parts of 512, once for all heads of a group"
+            : "every option of this problem runs in tiles";
   }
   return refusal == nullptr ? AttentionPath::fused : AttentionPath::composed;
 }
