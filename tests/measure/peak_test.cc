@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/peak.h"
+#include "measure/read_buffer.h"
 #include "volvelle/attention/simd.h"
 #include "volvelle/base/error.h"
 
@@ -46,6 +47,15 @@ TEST(Peak, ReadsEachFloatOnce) {
   for (int i = 0; i < 2048; ++i) sum += data[i] = static_cast<float>(i % 61);
   EXPECT_EQ(kernels::read_once(data, 2048), sum);
   EXPECT_EQ(kernels::read_once(data, 1024) + kernels::read_once(data + 1024, 1024), sum);
+}
+
+TEST(Peak, ABufferIsReadRoundAndRound) {
+  ReadBuffer buffer(3 * ReadBuffer::kBlock + 5, 2);
+  EXPECT_EQ(buffer.blocks(), 3);
+  for (const std::int64_t blocks : {1, 3, 7}) {
+    EXPECT_GT(buffer.read_gbs(blocks, 1), 0.05);
+    EXPECT_GT(buffer.read_gbs(blocks, 2), 0.05);
+  }
 }
 
 TEST(Peak, BadArgumentsThrow) {
