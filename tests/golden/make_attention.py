@@ -187,4 +187,5 @@ def main():
         f"torch {torch.__version__}\nnumpy {np.__version__}\npython {platform.python_version()}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
