@@ -62,7 +62,8 @@ struct KeyRow {
 };
 
 /// Where the log-sum-exp and delta of the query rows come from: computed anew, O(T S (D + E)) for
-/// each query head that reads a key head asked for; or the saved ones, O(T (D + E)) for each row.
+/// each query head that reads a key head asked for; or the saved ones, O(T (D + E)) for each row,
+/// which hide what a fault (sink_missing, dropout_unscaled) does to them.
 enum class RowStatistics : unsigned char { recomputed, saved };
 
 /// The gradients of k and v at some key rows only: rows x D and rows x E doubles, not rounded;

@@ -56,6 +56,24 @@ auto says(const Parts&... parts) {
 
 TEST(BadProblem, TheSoundOneIsAccepted) { EXPECT_NO_THROW(attend(Sound().problem)); }
 
+TEST(BadProblem, Dropout) {
+  for (const double p : {-0.1, 1.0, 1.5, kNaN, kInfinity, -kInfinity}) {
+    EXPECT_THAT(message_with([&](auto& problem) { problem.dropout = p; }),
+                says("dropout is " + std::to_string(p), "a probability in [0, 1)"));
+  }
+  const float one = 0;
+  const std::int64_t many = (std::int64_t{1} << 24) + 1;
+  const View heads(&one, {many, 0, 1}, {0, 0, 0});
+  AttentionProblem problem{.q = heads, .k = heads, .v = heads, .dropout = 0.5};
+  EXPECT_THAT(message_of(problem), says("dropout takes B and H up to 2^24", "(16777217,0,1)"));
+  const std::int64_t long_axis = (std::int64_t{1} << 34) + 1;
+  problem.q = View(&one, {0, 1});
+  problem.k = problem.v = View(&one, {long_axis, 1}, {0, 0});
+  EXPECT_THAT(message_of(problem), says("T and S up to 2^34"));
+  problem.dropout = 0;
+  EXPECT_EQ(message_of(problem), "no throw");
+}
+
 TEST(BadProblem, MissingArrays) {
   EXPECT_THAT(message_with([](auto& p) { p.q = {}; }), says("q is missing"));
   EXPECT_THAT(message_with([](auto& p) { p.k = {}; }), says("k is missing"));

@@ -117,7 +117,7 @@ class GoldenFile {
 
   Shape span(std::int64_t kind) const {
     const std::int64_t b = number(kBatch), h = heads(), t = number(kQueries), s = number(kKeys);
-    const Shape spans[] = {{},     {b, h, t, s},    {1, h, t, s}, {b, 1, t, s},
+    const Shape spans[] = {{},     {b, h, t, s}, {1, h, t, s}, {b, 1, t, s},
                            {t, s}, {b, 1, 1, s}, {},           {h, t, 1}};
     return spans[kind];
   }

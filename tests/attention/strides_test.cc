@@ -1,10 +1,9 @@
 // Views of every kind, and offsets beyond 31 bits.
-#include <sys/mman.h>
-
 #include <cstring>
 
 #include "support/expect_routes.h"
 #include "support/random_numbers.h"
+#include "support/reservation.h"
 
 namespace volvelle::testing {
 namespace {
@@ -99,26 +98,6 @@ TEST(Strides, OutputsMayBeStrided) {
     }
   }
 }
-
-// Address space without memory behind it, except where something is written.
-class Reservation {
- public:
-  explicit Reservation(std::size_t bytes) : bytes_(bytes) {
-    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  }
-  ~Reservation() {
-    if (*this) munmap(data_, bytes_);
-  }
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
-  explicit operator bool() const { return data_ != MAP_FAILED; }
-  float* floats() const { return static_cast<float*>(data_); }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
 
 // Token strides beyond 2^31 elements over a few pages of data: an index that is cut to 32 bits
 // reads zeros or leaves the reservation.
