@@ -114,8 +114,8 @@ void BackwardWalk<T>::prepare_group(std::int64_t b, std::int64_t h, std::int64_t
     const bool empty = nats == -kInfinity;
     // A row without a key has its sink for log-sum-exp and an output of 0, which a gradient that
     // is not finite would not leave at 0.
-    const bool sink_only = problem.sinks.present && !std::isfinite(delta[x]) &&
-                           nats == static_cast<T>(sink) && !sees_any(problem, b, h, query + x);
+    const bool sink_only =
+        problem.sinks.present && !std::isfinite(delta[x]) && !sees_any(problem, b, h, query + x);
     if (empty || sink_only) delta[x] = 0;
     // An infinite score makes the whole row NaN, as the softmax has it.
     lse[x] = empty || sink_only  ? kInfinity

@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kRowsPerLook = 4096;
 constexpr std::int64_t kMostLooks = 8;
 constexpr double kNear = 1e-4;  // near enough whatever the numbers
+// The fused path holds scores in base 2 within the range of float: beyond this they are one.
+constexpr double kHeld = 2e38;
 
 // Longest head vector of a set of rows, NaN and infinity left out; with it |q| |k| bounds the sum
 // of a score's terms.
@@ -62,6 +64,7 @@ void check_saved(const ResolvedAttention& r, const ResolvedBackward& backward) {
     const auto stands_for_nothing = [](double lse) { return std::isnan(lse) || lse == kInfinity; };
     if (stands_for_nothing(right) || stands_for_nothing(given)) continue;
     if (right == given || std::fabs(right - given) <= kNear) continue;
+    if (std::max(right, given) < -kHeld || std::min(right, given) > kHeld) continue;
     if (std::fabs(right - given) <= allowed(r, at, right)) continue;
     refuse("lse is not this problem's: row " + to_string(Axes{at.batch, at.head, at.query}) +
                " has " + std::to_string(right) + ", given is " + std::to_string(given) +

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "attention/backward_call.h"
 #include "attention/backward_rows.h"
@@ -112,13 +114,35 @@ void backward_as(const ResolvedAttention& problem, const ResolvedBackward& backw
   store_sinks(call);
 }
 
+// Weights are exp(score - log-sum-exp): of a saved one so far from 0 too little is left behind the
+// point (a mask made of the lowest number, say).
+template <class T>
+bool any_beyond(const ResolvedAttention& problem, const Strided4& lse, T limit) {
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t h = 0; h < problem.heads; ++h) {
+      const T* row = static_cast<const T*>(lse.data) + lse.offset(b, h, 0, 0);
+      for (std::int64_t i = 0; i < problem.queries; ++i) {
+        const T size = std::abs(row[i * lse.stride[2]]);
+        if (size > limit && size <= std::numeric_limits<T>::max()) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-const char* fused_backward_refusal(const ResolvedAttention& problem, const ResolvedBackward&) {
+const char* fused_backward_refusal(const ResolvedAttention& problem,
+                                   const ResolvedBackward& backward) {
   constexpr std::int64_t kWidest = 4096;
   if (problem.width > kWidest || problem.value_width > kWidest) {
     return "the backward of heads wider than 4,096 does not fit a task's workspace";
   }
+  const bool beyond =
+      backward.lse.present &&
+      (backward.lse.dtype == DType::float64 ? any_beyond<double>(problem, backward.lse, 0x1p40)
+                                            : any_beyond<float>(problem, backward.lse, 0x1p14F));
+  if (beyond) return "log-sum-exps beyond 2^14 (float64: 2^40) are too coarse to go back from";
   return fused_refusal(problem);
 }
 
