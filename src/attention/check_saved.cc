@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "attention/oracle.h"
 #include "attention/oracle_terms.h"
@@ -11,7 +10,7 @@
 namespace volvelle {
 namespace {
 
-constexpr std::int64_t kRowsPerLook = 4096;
+constexpr std::int64_t kRowsPerLook = 16384;
 constexpr std::int64_t kMostLooks = 8;
 constexpr double kNear = 1e-4;  // near enough whatever the numbers
 // The fused path holds scores in base 2 within the range of float: beyond this they are one.
@@ -52,13 +51,12 @@ void check_saved(const ResolvedAttention& r, const ResolvedBackward& backward) {
   const std::int64_t rows = r.batch * r.heads * r.queries;
   if (rows == 0) return;
   const std::int64_t looks = std::clamp<std::int64_t>(rows / kRowsPerLook, 1, kMostLooks);
-  std::vector<double> output(static_cast<std::size_t>(r.value_width));
   for (std::int64_t look = 1; look <= looks; ++look) {
     // The last row of each part: under causality the one with the most keys.
     const std::int64_t row = rows / looks * look - 1;
     const QueryRow at{row / r.queries / r.heads, row / r.queries % r.heads, row % r.queries};
     double right = 0;
-    attend_oracle_rows(r, {&at, 1}, output.data(), &right);
+    attend_oracle_rows(r, {&at, 1}, nullptr, &right);
     const double given = element(backward.lse, backward.lse.offset(at.batch, at.head, at.query, 0));
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const auto stands_for_nothing = [](double lse) { return std::isnan(lse) || lse == kInfinity; };

@@ -61,13 +61,14 @@ class Head {
     }
     double sum = has_sink_ ? std::exp(sink_ - largest) : 0.0;
     for (std::size_t j = 0; j < row.values.size(); ++j) {
-      if (row.seen[j]) sum += std::exp(row.values[j] - largest);
+      row.values[j] = row.seen[j] ? std::exp(row.values[j] - largest) : 0.0;
+      sum += row.values[j];
     }
     row.lse = largest + std::log(sum);
     row.entropy = has_sink_ ? share_of_entropy(std::exp(sink_ - largest) / sum) : 0.0;
-    for (std::size_t j = 0; j < row.values.size(); ++j) {
-      row.values[j] = row.seen[j] ? std::exp(row.values[j] - largest) / sum : 0.0;
-      row.entropy += share_of_entropy(row.values[j]);
+    for (double& value : row.values) {
+      value /= sum;
+      row.entropy += share_of_entropy(value);
     }
   }
 
@@ -97,11 +98,10 @@ class Head {
     }
   }
 
-  void row(std::int64_t i, Row& row, double* output) const {
+  void weights(std::int64_t i, Row& row) const {
     scores(i, row);
     softmax(row);
     if (fault_ == AttentionFault::mask_after_softmax) drop_excluded(i, row);
-    weigh(i, row, output);
   }
 
  private:
@@ -193,11 +193,8 @@ void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outp
       if (columns) weigh_by_columns(problem, head, rows);
       for (std::int64_t i = 0; i < problem.queries; ++i) {
         Row& row = rows[columns ? static_cast<std::size_t>(i) : 0];
-        if (columns) {
-          head.weigh(i, row, output.data());
-        } else {
-          head.row(i, row, output.data());
-        }
+        if (!columns) head.weights(i, row);
+        head.weigh(i, row, output.data());
         results.take(i, row, output);
       }
       results.finish();
@@ -209,8 +206,12 @@ void attend_oracle_rows(const ResolvedAttention& problem, std::span<const QueryR
                         double* output, double* lse, double* entropy) {
   Row row(problem.keys);
   for (const QueryRow& at : rows) {
-    Head(problem, at.batch, at.head, AttentionFault::none).row(at.query, row, output);
-    output += problem.value_width;
+    const Head head(problem, at.batch, at.head, AttentionFault::none);
+    head.weights(at.query, row);
+    if (output != nullptr) {
+      head.weigh(at.query, row, output);
+      output += problem.value_width;
+    }
     if (lse != nullptr) *lse++ = row.lse;
     if (entropy != nullptr) *entropy++ = row.entropy;
   }

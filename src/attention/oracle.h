@@ -34,7 +34,7 @@ struct QueryRow {
 
 /// The oracle on some query rows only, for checking samples of a problem too large for all of it.
 /// `output` receives rows x E doubles, not rounded to the problem's dtype; `lse` and `entropy` one
-/// per row, or nothing where they are null.
+/// per row. What is null is not computed.
 void attend_oracle_rows(const ResolvedAttention& problem, std::span<const QueryRow> rows,
                         double* output, double* lse = nullptr, double* entropy = nullptr);
 

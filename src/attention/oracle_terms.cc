@@ -27,11 +27,16 @@ double dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head) {
     using T = decltype(zero);
     const T* q = static_cast<const T*>(r.q.data) + r.q.offset(at.b, at.h, at.i, 0);
     const T* k = static_cast<const T*>(r.k.data) + r.k.offset(at.b, key_head, at.j, 0);
-    double sum = 0;
-    for (std::int64_t d = 0; d < r.width; ++d) {
-      sum += as_double(q[d * r.q.stride[3]]) * as_double(k[d * r.k.stride[3]]);
+    double part[4] = {};  // additions that need not wait for each other
+    const auto add = [&](std::int64_t d, int to) {
+      part[to] += as_double(q[d * r.q.stride[3]]) * as_double(k[d * r.k.stride[3]]);
+    };
+    std::int64_t d = 0;
+    for (; d + 4 <= r.width; d += 4) {
+      for (int lane = 0; lane < 4; ++lane) add(d + lane, lane);
     }
-    return sum;
+    for (; d < r.width; ++d) add(d, 0);
+    return (part[0] + part[2]) + (part[1] + part[3]);
   });
 }
 

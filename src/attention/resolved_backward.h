@@ -31,7 +31,7 @@ ResolvedBackward resolve_backward(const ResolvedAttention& problem, const Attent
 
 /// Computes the log-sum-exp of a few query rows anew and compares it with the saved one: that of
 /// another problem fits by its shape and would give plausible numbers. Throws InvalidArgument,
-/// naming the row. Looks at one row in 4096, at least one and at most 8.
+/// naming the row. Looks at one row in 16384, at least one and at most 8.
 void check_saved(const ResolvedAttention& problem, const ResolvedBackward& backward);
 
 }  // namespace volvelle
