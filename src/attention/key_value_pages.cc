@@ -9,6 +9,11 @@
 #include "volvelle/base/error.h"
 
 namespace volvelle {
+namespace {
+
+constexpr std::int64_t kBlockBytes = std::int64_t{8} << 20;
+
+}  // namespace
 
 KeyValueCache::Pages::Pages(const KeyValueCacheOptions& options) : options_(options) {
   if (options_.value_width == 0) options_.value_width = options_.head_width;
@@ -19,7 +24,7 @@ KeyValueCache::Pages::Pages(const KeyValueCacheOptions& options) : options_(opti
 }
 
 KeyValueCache::Pages::~Pages() {
-  for (std::byte* page : memory_) aligned_release(page);
+  for (std::byte* block : blocks_) aligned_release(block);
 }
 
 KeyValueCacheUsage KeyValueCache::Pages::usage() const {
@@ -101,22 +106,33 @@ void KeyValueCache::Pages::drop_last(Sequence sequence, std::int64_t count) {
   }
 }
 
-// Sees to it that `buffers` free pages are there. Throws before anything changes.
-void KeyValueCache::Pages::hold(std::int64_t buffers) {
-  while (static_cast<std::int64_t>(free_.size()) < buffers) {
-    const std::size_t pages = memory_.size() + 1;
-    if (memory_.capacity() < pages) memory_.reserve(2 * pages);
+// Sees to it that `pages` free pages are there. Throws before anything changes. Memory grows by as
+// much as there is, up to blocks that the system gives huge pages to: small ones cost a long
+// context's reader a fifth of its speed.
+void KeyValueCache::Pages::hold(std::int64_t pages) {
+  while (static_cast<std::int64_t>(free_.size()) < pages) {
+    const auto there = static_cast<std::int64_t>(memory_.size());
+    const std::int64_t most =
+        std::min(capacity_pages_ - there, (kBlockBytes - 1) / page_bytes_ + 1);
+    const std::int64_t more = std::clamp<std::int64_t>(there, 1, most);
+    const auto all = static_cast<std::size_t>(there + more);
+    if (memory_.capacity() < all) memory_.reserve(2 * all);
     owners_.reserve(memory_.capacity());
     free_.reserve(memory_.capacity());  // giving back never allocates
-    void* memory = aligned_allocate(static_cast<std::size_t>(page_bytes_));
-    if (memory == nullptr) {
-      throw IoError("[KeyValueCache append] no memory for a page of " +
-                    std::to_string(page_bytes_) + " bytes; " + std::to_string(memory_.size()) +
-                    " of at most " + std::to_string(capacity_pages_) + " pages are there");
+    blocks_.reserve(memory_.capacity());
+    auto* block =
+        static_cast<std::byte*>(aligned_allocate(static_cast<std::size_t>(more * page_bytes_)));
+    if (block == nullptr) {
+      throw IoError("[KeyValueCache append] no memory for " + std::to_string(more * page_bytes_) +
+                    " bytes of pages; " + std::to_string(there) + " of at most " +
+                    std::to_string(capacity_pages_) + " pages are there");
     }
-    memory_.push_back(static_cast<std::byte*>(memory));
-    owners_.push_back(0);
-    free_.push_back(static_cast<std::int64_t>(memory_.size()) - 1);
+    blocks_.push_back(block);
+    for (std::int64_t page = more - 1; page >= 0; --page) free_.push_back(there + page);
+    for (std::int64_t page = 0; page < more; ++page) {
+      memory_.push_back(block + page * page_bytes_);
+      owners_.push_back(0);
+    }
   }
 }
 

@@ -53,7 +53,7 @@ class KeyValueCache::Pages {
  private:
   Tokens& find(Sequence sequence, const char* operation);
   std::int64_t pages_in_use() const;
-  void hold(std::int64_t buffers);
+  void hold(std::int64_t pages);
   std::int64_t take();
   void give_back(std::int64_t page) noexcept;
   void give_back_before(Tokens& tokens, std::int64_t first_page) noexcept;
@@ -63,7 +63,8 @@ class KeyValueCache::Pages {
 
   KeyValueCacheOptions options_;
   std::int64_t element_bytes_ = 0, page_bytes_ = 0, capacity_pages_ = 0;
-  std::vector<std::byte*> memory_;    // of each page that was ever needed
+  std::vector<std::byte*> blocks_;    // of one or more pages each
+  std::vector<std::byte*> memory_;    // of each page
   std::vector<std::int64_t> owners_;  // sequences that hold it; 0: free
   std::vector<std::int64_t> free_;    // pages without an owner
   std::int64_t next_sequence_ = 0;

@@ -2,7 +2,7 @@
 // cut, and the rule by which a problem goes this way.
 #include <gmock/gmock.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -206,6 +206,63 @@ TEST(FewQueries, DecodeStepByStepAsAllAtOnce) {
           if (ways[0][place] == 0 || ways[other][place] == 0) continue;  // a token left out above
           ASSERT_EQ(ways[0][place], ways[other][place]) << route.name << " element " << place;
         }
+      }
+    }
+  }
+}
+
+// A query head among others gives the bits that it gives alone, and so does a batch row.
+TEST(FewQueries, BitsDoNotDependOnWhatIsBeside) {
+  for (const DType dtype : {DType::float32, DType::bfloat16}) {
+    for (const std::int64_t queries : {1, 3, 16}) {
+      Recipe recipe = plain(queries, 1100);
+      recipe.batch = 2;
+      recipe.dtype = dtype;
+      recipe.group = 7;
+      const Made made = make(recipe);
+      for (const Route& route : fused_routes()) {
+        const std::vector<double> whole = values_of(answer(made.problem, route, 3).output.view());
+        for (const std::int64_t h : {0, 6, 9}) {
+          AttentionProblem one = made.problem;
+          one.q = slice(slice(one.q, 0, 1, 1), 1, h, 1);
+          one.k = slice(slice(one.k, 0, 1, 1), 1, h / 7, 1);
+          one.v = slice(slice(one.v, 0, 1, 1), 1, h / 7, 1);
+          const std::vector<double> alone = values_of(answer(one, route).output.view());
+          const auto first = whole.begin() + (14 + h) * queries * 36;
+          EXPECT_TRUE(std::equal(alone.begin(), alone.end(), first)) << route.name << " head " << h;
+        }
+      }
+    }
+  }
+}
+
+TEST(FewQueries, EveryLayoutOfInputsAndOutputsGivesTheSameBits) {
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
+    Recipe recipe = plain(5, 600);
+    recipe.batch = 2;
+    recipe.dtype = dtype;
+    const Made contiguous = make(recipe);
+    for (const Layout layout : {Layout::bthd, Layout::fused, Layout::reversed, Layout::gapped}) {
+      recipe.layout = layout;
+      const Made made = make(recipe);
+      for (const Route& route : fused_routes()) {
+        const Answer right = answer(contiguous.problem, route);
+        LaidOut output = laid_out(right.output, layout);
+        LaidOut lse = laid_out(right.lse, layout);
+        LaidOut entropy = laid_out(right.entropy, layout);
+        LaidOut sums = laid_out(right.column_sums, layout);
+        for (LaidOut* each : {&output, &lse, &entropy, &sums}) {
+          std::memset(each->memory.raw(), 0x7F, each->memory.bytes());
+        }
+        const SimdScope scope(route.simd);
+        attend(made.problem, {.output = output.writable,
+                              .lse = lse.writable,
+                              .entropy = entropy.writable,
+                              .column_sums = sums.writable});
+        EXPECT_EQ(values_of(output.view), values_of(right.output.view())) << route.name;
+        EXPECT_EQ(values_of(lse.view), values_of(right.lse.view())) << route.name;
+        EXPECT_EQ(values_of(entropy.view), values_of(right.entropy.view())) << route.name;
+        EXPECT_EQ(values_of(sums.view), values_of(right.column_sums.view())) << route.name;
       }
     }
   }

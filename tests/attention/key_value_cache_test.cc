@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -273,6 +275,12 @@ TEST(KeyValueCache, AllocatesAsNeededAndReportsIt) {
   EXPECT_NE(other, s);
   cache.append({&other, 1}, made.k.view(), made.v.view());
   EXPECT_EQ(cache.usage().bytes, 2 * page);  // the same memory again
+  cache.append({&other, 1}, made.k.view(), made.v.view());
+  EXPECT_EQ(cache.usage().pages, 3);
+  EXPECT_EQ(cache.usage().bytes, 4 * page);  // it doubles, but never beyond the capacity
+  for (int again = 0; again < 9; ++again) cache.append({&other, 1}, made.k.view(), made.v.view());
+  EXPECT_EQ(cache.usage().pages, 12);
+  EXPECT_EQ(cache.usage().bytes, 12 * page);
 }
 
 TEST(KeyValueCache, AWindowBoundsMemoryForEver) {
@@ -342,6 +350,31 @@ TEST(KeyValueCache, NarrowsWithOneRoundingAndTakesAnyStrides) {
       }
     }
   }
+}
+
+// Token strides beyond 2^31 elements over a little data: an index cut to 32 bits reads elsewhere.
+TEST(KeyValueCache, TakesStridesBeyondThirtyTwoBits) {
+  constexpr std::int64_t kStride = (std::int64_t{1} << 31) + 17;
+  const std::size_t bytes = static_cast<std::size_t>(kStride) * 4 * 3;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "24 GiB of address space are not to be had";
+  KeyValueCacheOptions options = small();
+  options.key_heads = 1;
+  const NewTokens made = new_tokens(options, 0, 2);
+  float* const far = static_cast<float*>(memory);
+  for (std::int64_t t = 0; t < 2; ++t) {
+    std::copy_n(made.k.data<float>() + t * 3, 3, far + t * kStride);
+    std::copy_n(made.v.data<float>() + t * 2, 2, far + t * kStride + 8);
+  }
+  KeyValueCache cache(options);
+  Model model(0, true);
+  const Sequence s = cache.add();
+  cache.append(s, View(static_cast<const float*>(far), {2, 3}, {kStride, 1}),
+               View(static_cast<const float*>(far) + 8, {2, 2}, {kStride, 1}));
+  model.append(static_cast<std::int64_t>(s), 0, 2);
+  EXPECT_EQ(difference(cache, model), "");
+  munmap(memory, bytes);
 }
 
 std::string message_of(const std::function<void()>& call) {
@@ -446,7 +479,8 @@ TEST(KeyValueCache, MemoryThatCannotBeHadIsAnErrorNamingTheSize) {
     cache.append({&s, 1}, k, v);
     FAIL() << "128 PiB were had";
   } catch (const IoError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(std::to_string(128 * 2 * 4 * (options.head_width + 2))));
+    EXPECT_THAT(error.what(),
+                HasSubstr(std::to_string(128 * 2 * 4 * (options.head_width + 2)) + " bytes"));
   }
   EXPECT_EQ(cache.length(s), 0);
   EXPECT_EQ(cache.usage().bytes, 0u);

@@ -36,7 +36,8 @@ struct KeyValueCacheUsage {
 
 /// Keys and values of growing sequences, in pages: growing never copies, a forked sequence shares
 /// its pages with its origin until one of them writes (copy on write), and memory stays within
-/// `capacity`. Pages are allocated as they are needed. Every call either does all it says or
+/// `capacity`. Memory is allocated as it is needed, at most as much again as there is and 8 MiB or
+/// one page at a time. Every call either does all it says or
 /// throws and changes nothing. May be read from several threads at once; changes need the caller's
 /// own order.
 class VOLVELLE_API KeyValueCache {
@@ -92,6 +93,10 @@ class VOLVELLE_API KeyValueCache {
 /// its sequence's length. Where neither alignment nor query_offset are given, query i of row b
 /// stands at length_b - T + i: the T newest tokens of each sequence, whatever the others' lengths.
 /// q and output: float32 or the cache's dtype.
+/// Bits:    steps of up to 16 queries give each query the same bits, whatever their sizes and
+///          however its tokens came in. Longer steps are computed in panels, which agree with these
+///          and among themselves within float32's rounding. Plain k and v of the same numbers give
+///          the same bits as the cache.
 /// Throws:  as `attend`; InvalidArgument for an unknown sequence, key_lengths, widths that are not
 ///          the cache's, or a mask that lets a query see a token that the cache's window gave back.
 VOLVELLE_API void attend(const AttentionProblem& problem, const KeyValueCache& cache,
