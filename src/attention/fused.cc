@@ -6,6 +6,7 @@
 
 #include "attention/few_queries.h"
 #include "attention/fused_walk.h"
+#include "attention/pair_walk.h"
 #include "base/thread_pool.h"
 
 namespace volvelle {
@@ -177,7 +178,11 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
   PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());
   const std::int64_t query = block * call.panels_per_task * call.panel;
   const int panels = open_panels(call, walk, b, h, query, call.panels_per_task);
-  const bool excluding = walk_tiles(call, walk, b, h, panels, false);
+  bool excluding = false;  // and leaking, perhaps: the walk over pairs is always guarded
+  if constexpr (std::is_same_v<T, float>) {
+    if (call.multiplier != nullptr) walk_pairs(call, walk, b, h, panels);
+  }
+  if (call.multiplier == nullptr) excluding = walk_tiles(call, walk, b, h, panels, false);
   bool finite = true;
   for (int slot = 0; slot < panels; ++slot) {
     if (slot + 1 < panels) {
@@ -212,6 +217,7 @@ void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::
   kernels::TileStep<T> step;
   for (std::int64_t query = 0; query < problem.queries; query += call.panel) {
     open_panels(call, walk, b, h, query, 1);
+    if (call.multiplier != nullptr) walk.load_queries(0);
     if (!walk.exclusion(0).touches(begin, end)) continue;
     const T* lse = lse_rows + plane * problem.queries + query;
     T* lanes = walk.statistic();
@@ -252,7 +258,7 @@ void attend_as(const ResolvedAttention& problem, const ResolvedOutputs& outputs,
     if (few) attend_few(problem, outputs, threads, lse_rows);
   }
   if (few && !outputs.column_sums.present) return;
-  const FusedCall<T> call(problem, threads, workspaces);
+  const FusedCall<T> call(problem, threads, workspaces, Pairs::multiplied);
   if (!few) {
     parallel_for(planes * call.tasks_per_head, threads,
                  [&](std::int64_t task) { forward_task(call, outputs, task, lse_rows); });

@@ -5,6 +5,8 @@
 
 #include "attention/carver.h"
 #include "attention/dropout.h"
+#include "attention/pair_walk.h"
+#include "kernels/simd_choice.h"
 #include "tensor/convert.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -15,6 +17,8 @@ constexpr int kTile = kernels::kTileKeys;
 // Queries that share one pass over a tile of keys: enough that reading the keys costs nothing,
 // few enough that their queries and outputs stay in the second-level cache.
 constexpr int kTaskQueries = 256;
+// Turning a tile's values on their side for the products of pairs is worth more of them.
+constexpr int kPairTaskQueries = 512;
 // Keys and values below this stay in the second-level cache by themselves.
 constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
@@ -29,10 +33,18 @@ T narrowed(Wide bias) {
   return static_cast<T>(bias < -kFinite || bias > kFinite ? bias : held);
 }
 
+template <class T>
+const kernels::PairMultiplier* multiplier_for(const ResolvedAttention& problem,
+                                              const TileSource<T>& source) {
+  const bool pairs = std::is_same_v<T, float> && multiplies_pairs(problem, source.stored_dtype());
+  return pairs ? kernels::pair_multiplier() : nullptr;
+}
+
 }  // namespace
 
 template <class T>
-FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces)
+FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces,
+                        Pairs pairs)
     : problem(resolved),
       kernels(kernels::forward_kernels<T>()),
       vectors(resolved.queries <= kernels.lanes ? 1 : 2),
@@ -40,11 +52,17 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
       map(resolved, panel, threads, workspaces.map),
       offset_bias(resolved, kernels.per_nat, workspaces.bias),
       tiles(resolved),
-      source(tiles.source()) {
+      source(tiles.source()),
+      multiplier(pairs == Pairs::multiplied ? multiplier_for<T>(resolved, source) : nullptr),
+      pair_kernels(kernels::pair_kernels()),
+      grain(multiplier == nullptr ? 1 : kernels::kPairGrain),
+      value_rows(multiplier == nullptr ? resolved.value_width
+                                       : (resolved.value_width + 15) / 16 * 16) {
   const std::int64_t queries = problem.queries;
   const std::int64_t bytes =
       (problem.width + problem.value_width) * panel * static_cast<std::int64_t>(sizeof(T));
-  std::int64_t panels = std::max(1, kTaskQueries / panel);
+  std::int64_t panels =
+      std::max(1, (multiplier == nullptr ? kTaskQueries : kPairTaskQueries) / panel);
   panels =
       std::max<std::int64_t>(1, std::min(panels, kTaskBytes / std::max<std::int64_t>(bytes, 1)));
   const std::int64_t all = (queries + panel - 1) / panel;
@@ -77,7 +95,7 @@ std::size_t PanelWalk<T>::carve(void* base, int panels, bool moment) {
   count_ = carver.take<int>(panels);
   started_ = carver.take<int>(panels);
   queries_ = carver.take<T>(panels * width * problem.width);
-  out_ = carver.take<T>(panels * width * problem.value_width);
+  out_ = carver.take<T>(panels * width * call_.value_rows);
   maximum_ = carver.take<T>(panels * width);
   sum_ = carver.take<T>(panels * width);
   moment_ = moment ? carver.take<T>(panels * width) : nullptr;
@@ -123,23 +141,6 @@ void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t q
   count_[slot] = count;
   exclude_by_index(problem, b, query, count, exclusion_[slot]);
 
-  // Under a cap the tanh takes scale * q.k / cap, and the cap carries the unit.
-  const T factor = problem.softcap > 0
-                       ? static_cast<T>(problem.scale / problem.softcap)
-                       : static_cast<T>(problem.scale * static_cast<double>(per_nat));
-  const Strided4& q = problem.q;
-  const std::int64_t offset = q.offset(b, h, query, 0);
-  const int width = static_cast<int>(problem.width);
-  const T* rows = static_cast<const T*>(q.data) + offset;
-  std::int64_t row_stride = q.stride[2];
-  if (q.dtype != dtype_of<T> || (q.stride[3] != 1 && width > 1)) {
-    load_rows(q, offset, q.stride[2], q.stride[3], count, width, rows_);
-    rows = rows_;
-    row_stride = width;
-  }
-  call_.kernels.transpose(rows, row_stride, count, width, factor,
-                          queries_ + static_cast<std::int64_t>(slot) * panel * width, panel);
-
   T maximum = -std::numeric_limits<T>::infinity();
   T sum = 0;
   if (problem.sinks.present) {
@@ -150,6 +151,34 @@ void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t q
   std::fill_n(this->sum(slot), panel, sum);
   if (moment_ != nullptr) std::fill_n(moment(slot), panel, T{0});
   started_[slot] = 0;
+  if (call_.multiplier == nullptr) load_queries(slot);
+}
+
+template <class T>
+T PanelWalk<T>::query_factor() const {
+  const ResolvedAttention& problem = call_.problem;
+  // Under a cap the tanh takes scale * q.k / cap, and the cap carries the unit.
+  return problem.softcap > 0
+             ? static_cast<T>(problem.scale / problem.softcap)
+             : static_cast<T>(problem.scale * static_cast<double>(call_.kernels.per_nat));
+}
+
+template <class T>
+void PanelWalk<T>::load_queries(int slot) {
+  const Strided4& q = call_.problem.q;
+  const std::int64_t offset = q.offset(b_, h_, query_[slot], 0);
+  const int panel = call_.panel;
+  const int count = count_[slot];
+  const int width = static_cast<int>(call_.problem.width);
+  const T* rows = static_cast<const T*>(q.data) + offset;
+  std::int64_t row_stride = q.stride[2];
+  if (q.dtype != dtype_of<T> || (q.stride[3] != 1 && width > 1)) {
+    load_rows(q, offset, q.stride[2], q.stride[3], count, width, rows_);
+    rows = rows_;
+    row_stride = width;
+  }
+  call_.kernels.transpose(rows, row_stride, count, width, query_factor(),
+                          queries_ + static_cast<std::int64_t>(slot) * panel * width, panel);
 }
 
 template <class T>
@@ -204,8 +233,13 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   const std::int64_t query = query_[slot];
   shift = static_cast<int>(std::max<std::int64_t>(0, exclusion.any_first - from));
   to = std::min(to, exclusion.any_last);
+  if (from + shift >= to) return false;
+  // Whole grains of the tile; what nobody sees of them is excluded like anything else.
+  const std::int64_t grain = call_.grain;
+  const std::int64_t tile_end = from + (to - from + grain - 1) / grain * grain;
+  to = std::min(tile_end, std::min(from + kTile, problem.keys));
+  shift = shift / static_cast<int>(grain) * static_cast<int>(grain);
   from += shift;
-  if (from >= to) return false;
   const TileVerdict verdict = call_.map.verdict(b_, h_, query, count, exclusion, from, to);
   if (verdict.kind == TileKind::skipped) return false;
 

@@ -9,6 +9,7 @@
 #include "attention/tile_map.h"
 #include "base/aligned_memory.h"
 #include "kernels/attention_forward.h"
+#include "kernels/attention_pairs.h"
 
 namespace volvelle {
 
@@ -17,11 +18,16 @@ struct CallWorkspaces {
   Workspace map, bias, rows;
 };
 
+/// What becomes of bfloat16 numbers: they are multiplied as pairs where the instruction set in use
+/// can and the problem allows it, or always widened.
+enum class Pairs { widened, multiplied };
+
 /// What every task of one fused call reads: the kernels, the cut into panels and tasks, the
 /// summaries. Built by the calling thread.
 template <class T>
 struct FusedCall {
-  FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces);
+  FusedCall(const ResolvedAttention& resolved, int threads, CallWorkspaces& workspaces,
+            Pairs pairs = Pairs::widened);
   FusedCall(const FusedCall&) = delete;
   FusedCall& operator=(const FusedCall&) = delete;
 
@@ -34,9 +40,13 @@ struct FusedCall {
   TileMap map;
   OffsetBias<T> offset_bias;
   const AnyTiles<T> tiles;
-  const TileSource<T>& source;  ///< the one in `tiles`
-  bool fetch_ahead;             ///< the keys outgrow the near caches: ask for the next tile early
-  std::size_t walk_bytes;       ///< what a thread's PanelWalk needs
+  const TileSource<T>& source;                ///< the one in `tiles`
+  const kernels::PairMultiplier* multiplier;  ///< of bfloat16 pairs; null: all is computed in T
+  const kernels::PairKernels* pair_kernels;   ///< with it
+  int grain;                                  ///< the keys of a step are cut at multiples of this
+  std::int64_t value_rows;                    ///< rows of a panel's output, at least value_width
+  bool fetch_ahead;        ///< the keys outgrow the near caches: ask for the next tile early
+  std::size_t walk_bytes;  ///< what a thread's PanelWalk needs
 };
 
 /// Keys [from, to) of a step, for `vectors` vectors of the panel from `vector` on.
@@ -56,8 +66,13 @@ class PanelWalk {
   /// The same in memory of bytes(call, panels) bytes.
   PanelWalk(const FusedCall<T>& call, int panels, bool moment, void* memory);
 
-  /// Takes in queries of panel slot `slot`: [query, query + count) of (b, h).
+  /// Takes in queries of panel slot `slot`: [query, query + count) of (b, h); if the call
+  /// multiplies pairs, all but the queries themselves.
   void open(int slot, std::int64_t b, std::int64_t h, std::int64_t query, int count);
+  /// Takes in the queries themselves of a slot of the (b, h) opened last, in T.
+  void load_queries(int slot);
+  /// What they are multiplied with on the way.
+  T query_factor() const;
 
   const PanelExclusion& exclusion(int slot) const { return exclusion_[slot]; }
 
@@ -82,7 +97,7 @@ class PanelWalk {
   T* maximum(int slot) { return maximum_ + slot * call_.panel; }
   T* sum(int slot) { return sum_ + slot * call_.panel; }
   T* moment(int slot) { return moment_ == nullptr ? nullptr : moment_ + slot * call_.panel; }
-  T* out(int slot) { return out_ + slot * call_.panel * call_.problem.value_width; }
+  T* out(int slot) { return out_ + slot * call_.panel * call_.value_rows; }
   T* statistic() { return statistic_; }
   int count(int slot) const { return count_[slot]; }
   std::int64_t query(int slot) const { return query_[slot]; }

@@ -17,6 +17,7 @@ void set_simd_target(std::string_view name) {
   std::transform(wanted.begin(), wanted.end(), wanted.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (wanted == "avx512" || wanted == "avx-512") wanted = "avx3";
+  if (wanted == "amx") wanted = "avx3_amx";
   if (wanted == "best") {
     kernels::choose_target(-1);
     return;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/attention_forward.h"
 #include "kernels/exp-inl.h"
@@ -121,22 +122,25 @@ HWY_NOINLINE void ShapeScores(const TileStep<T>& step, int from, int to, T* HWY_
 }
 
 // The final scores of the step, in place, and the running maximum raised to theirs.
-template <int kVectors, int kAcross, class T>
-HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+// `raw(kMax, from, to)` puts down the raw scores of some keys, raising the maximum if kMax.
+template <int kVectors, int kAcross, class T, class Raw>
+HWY_INLINE void FinalScoresOf(const TileStep<T>& step, T* HWY_RESTRICT maximum, Raw&& raw) {
+  constexpr std::true_type kMax;
+  constexpr std::false_type kNoMax;
   const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
   const bool masked = step.first != nullptr || step.select != nullptr;
   if (!biased && !masked) {
-    Scores<kVectors, kAcross, true>(step, 0, step.keys, maximum);
+    raw(kMax, 0, step.keys);
   } else if (!biased && step.select == nullptr &&
              step.all_last - step.all_first >= kBlockRows<kVectors>) {
     // Only the keys outside [all_first, all_last) are cut by the intervals.
-    Scores<kVectors, kAcross, false>(step, 0, step.all_first, maximum);
-    Scores<kVectors, kAcross, true>(step, step.all_first, step.all_last, maximum);
-    Scores<kVectors, kAcross, false>(step, step.all_last, step.keys, maximum);
+    raw(kNoMax, 0, step.all_first);
+    raw(kMax, step.all_first, step.all_last);
+    raw(kNoMax, step.all_last, step.keys);
     ShapeScores<kVectors, kAcross, false, true>(step, 0, step.all_first, maximum);
     ShapeScores<kVectors, kAcross, false, true>(step, step.all_last, step.keys, maximum);
   } else {
-    Scores<kVectors, kAcross, false>(step, 0, step.keys, maximum);
+    raw(kNoMax, 0, step.keys);
     if (biased && masked) {
       ShapeScores<kVectors, kAcross, true, true>(step, 0, step.keys, maximum);
     } else if (biased) {
@@ -145,6 +149,13 @@ HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
       ShapeScores<kVectors, kAcross, false, true>(step, 0, step.keys, maximum);
     }
   }
+}
+
+template <int kVectors, int kAcross, class T>
+HWY_INLINE void FinalScores(const TileStep<T>& step, T* HWY_RESTRICT maximum) {
+  FinalScoresOf<kVectors, kAcross>(step, maximum, [&](auto max, int from, int to) HWY_ATTR {
+    Scores<kVectors, kAcross, decltype(max)::value>(step, from, to, maximum);
+  });
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

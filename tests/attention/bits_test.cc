@@ -86,7 +86,7 @@ bool same_rows(const Tensor& one, const Tensor& whole, std::int64_t row) {
 }
 
 TEST(Bits, DoNotDependOnBatchNeighbours) {
-  for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
     const Made made = make(busy(dtype, 7));
     for (const Route& route : routes()) {
       const Answer whole = answer(made.problem, route, 3);

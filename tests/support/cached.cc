@@ -74,7 +74,8 @@ Answer cached_answer(const Cached& cached, const Route& route, int threads) {
   const AttentionResult result =
       attend(cached.problem, cached.cache, cached.sequences,
              {.lse = true, .entropy = true, .column_sums = true}, options);
-  return {result.output, result.lse, result.entropy, result.column_sums};
+  return {result.output, result.lse, result.entropy, result.column_sums,
+          rounds_weights(cached.problem.q.dtype(), route)};
 }
 
 }  // namespace volvelle::testing

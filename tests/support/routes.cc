@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "attention/composed.h"
+#include "kernels/simd_choice.h"
 #include "support/arrays.h"
 #include "volvelle/attention/simd.h"
 
@@ -102,6 +103,11 @@ Answer oracle_answer(const AttentionProblem& problem, AttentionFault fault) {
   return answer;
 }
 
+bool rounds_weights(DType dtype, const Route& route) {
+  return route.path == AttentionPath::fused && dtype == DType::bfloat16 &&
+         kernels::pair_multiplier() != nullptr;
+}
+
 Answer answer(const AttentionProblem& problem, const Route& route, int threads) {
   const AttentionOptions options{.path = route.path, .threads = threads};
   const SimdScope scope(route.simd.empty() ? "best" : route.simd);
@@ -110,6 +116,7 @@ Answer answer(const AttentionProblem& problem, const Route& route, int threads) 
     throw std::logic_error(route.name + " was forced but does not run: " + plan.reason);
   }
   Answer answer = room_for(resolve(problem));
+  answer.rounded_weights = rounds_weights(problem.q.dtype(), route);
   attend(problem, outputs_of(answer), options);
   return answer;
 }
@@ -136,6 +143,7 @@ std::string difference(const AttentionProblem& problem, const Answer& ours, cons
   const std::vector<double> lse = values_of(right.lse.view());
   Sizes sizes = sizes_of(problem, right);
   const double worst = sizes.logit - r.softcap;
+  sizes.rounded_weights = ours.rounded_weights ? 1 / (1 - r.dropout) : 0;
   // A row's scores are about as large as its log-sum-exp, or as the cap that formed them.
   const auto of_row = [&](std::size_t row) {
     sizes.logit = (std::isfinite(lse[row]) ? std::fabs(lse[row]) : worst) + r.softcap;

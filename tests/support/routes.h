@@ -25,9 +25,13 @@ std::vector<Route> fused_routes();
 /// Everything there is to ask for.
 struct Answer {
   Tensor output, lse, entropy, column_sums;
+  bool rounded_weights = false;  ///< the route rounds them to bfloat16
 };
 
 Answer oracle_answer(const AttentionProblem& problem, AttentionFault fault = AttentionFault::none);
+
+/// Whether the route, which is in force, may round weights to bfloat16.
+bool rounds_weights(DType dtype, const Route& route);
 
 /// Forces the route and throws std::logic_error unless it is the one that runs.
 Answer answer(const AttentionProblem& problem, const Route& route, int threads = 1);
