@@ -40,10 +40,19 @@ HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const float* 
   }
 }
 
+// Rows between what is written and what is fetched into cache.
+inline constexpr int64_t kFinishAhead = 8;
+
 template <Curve kCurve>
 HWY_NOINLINE void FinishSumsOf(const FinishStep& step) {
   if (step.columns == kPanelColumns) {
     for (int64_t r = 0; r < step.rows; ++r) {
+      // Rows of the output lie far apart, where the hardware does not look ahead.
+      if (r + kFinishAhead < step.rows) {
+        const float* ahead = step.out + (r + kFinishAhead) * step.out_row;
+        __builtin_prefetch(ahead, 1);
+        __builtin_prefetch(ahead + kPanelColumns / 2, 1);
+      }
       const float* residual =
           step.residual == nullptr ? nullptr : step.residual + r * step.residual_row;
       FinishSumsRow<kCurve>(step, r, residual, step.out + r * step.out_row);

@@ -21,7 +21,12 @@ struct PackKernels {
   /// the lower half the first row. Where depth is odd the last row's partner is 0 when written and
   /// not read.
   void (*narrow_pairs)(const float* panel, int depth, std::uint32_t* to);
-  void (*widen_pairs)(const std::uint32_t* from, int depth, float* panel);
+  /// Several panels at once, `from_pitch` words and `to_pitch` floats apart.
+  void (*widen_pairs)(const std::uint32_t* from, std::int64_t from_pitch, int panels, int depth,
+                      float* to, std::int64_t to_pitch);
+  /// Pairs of numbers that are bfloat16 already: the same as from_rows of them and narrow_pairs.
+  void (*pairs_from_rows)(const std::uint16_t* from, std::int64_t stride, int columns, int depth,
+                          std::uint32_t* to, std::int64_t pitch);
 };
 
 /// Of the instruction set in use.

@@ -30,8 +30,8 @@ void transpose_lines(const Matrix& matrix, int rows, int depth, float* to) {
 }  // namespace
 
 LeftBlock left_block(const Matrix& matrix, std::int64_t rows, int depth, float* scratch) {
-  // Many rows a multiple of 4 KiB apart meet in a few sets of every cache: those are copied.
-  const bool crowded = rows > kFewRows && matrix.row % 1024 == 0;
+  // Many rows a multiple of 8 KiB apart meet in a few sets of the second-level cache.
+  const bool crowded = rows > kFewRows && matrix.row % 2048 == 0;
   if (matrix.dtype == DType::float32 && matrix.column == 1 && !crowded) {
     return {static_cast<const float*>(matrix.data), matrix.row, 1};
   }

@@ -45,9 +45,11 @@ std::shared_ptr<PackedWeights::Storage> storage_for(const View& weights, WeightF
   storage->panels = panels * matrices;
   std::int64_t bytes = 0;
   const std::int64_t element = format == WeightFormat::float32 ? 4 : 2;
-  // Even rows, for bfloat16 comes in pairs; 64 bytes are no more than one row of any format.
-  if (__builtin_add_overflow(storage->inputs, storage->inputs % 2, &bytes) ||
-      __builtin_mul_overflow(bytes, element * kPanelColumns, &storage->panel_bytes) ||
+  // bfloat16 comes in pairs, which kernels take sixteen at a time; two rows of any format fill
+  // whole lines of 64 bytes.
+  const std::int64_t unit = format == WeightFormat::bfloat16 ? 32 : 2;
+  if (__builtin_add_overflow(storage->inputs, unit - 1, &bytes) ||
+      __builtin_mul_overflow(bytes / unit * unit, element * kPanelColumns, &storage->panel_bytes) ||
       __builtin_mul_overflow(storage->panel_bytes, storage->panels, &bytes)) {
     kChecks.refuse(named_shape("weights", weights) + " would take more than 63 bits of bytes");
   }
@@ -77,7 +79,10 @@ void pack_into(const PackedWeights::Storage& storage, const View& weights, int f
       }
       panels.write(0, panel, 1, k, depth, wide, 0);
       if (storage.format == WeightFormat::bfloat16) {
-        kernels::pack_kernels().narrow_pairs(wide, depth, reinterpret_cast<std::uint32_t*>(to));
+        std::uint32_t* const pairs = reinterpret_cast<std::uint32_t*>(to);
+        kernels::pack_kernels().narrow_pairs(wide, depth, pairs);
+        std::fill(pairs + (depth + 1) / 2 * kPanelColumns,
+                  pairs + (depth + 31) / 32 * 16 * kPanelColumns, 0u);
       } else {
         kernels::convert_kernels().narrow_float16(wide, std::int64_t{depth} * kPanelColumns,
                                                   reinterpret_cast<std::uint16_t*>(to));
@@ -102,19 +107,22 @@ std::string_view name_of(WeightFormat format) noexcept {
 
 PackedWeights::Storage::~Storage() { aligned_release(data); }
 
-void widen_panel(const PackedWeights::Storage& storage, std::int64_t panel, std::int64_t k,
-                 int depth, float* to) {
+void widen_panels(const PackedWeights::Storage& storage, std::int64_t panel, int count,
+                  std::int64_t k, int depth, float* to, std::int64_t pitch) {
   const std::byte* from = storage.at(panel, k);
-  switch (storage.format) {
-    case WeightFormat::float32:
-      std::copy_n(reinterpret_cast<const float*>(from), depth * kPanelColumns, to);
-      return;
-    case WeightFormat::bfloat16:
-      kernels::pack_kernels().widen_pairs(reinterpret_cast<const std::uint32_t*>(from), depth, to);
-      return;
-    case WeightFormat::float16:
+  if (storage.format == WeightFormat::bfloat16) {
+    kernels::pack_kernels().widen_pairs(reinterpret_cast<const std::uint32_t*>(from),
+                                        storage.panel_bytes / 4, count, depth, to, pitch);
+    return;
+  }
+  const std::int64_t numbers = std::int64_t{depth} * kPanelColumns;
+  for (int p = 0; p < count; ++p, from += storage.panel_bytes, to += pitch) {
+    if (storage.format == WeightFormat::float32) {
+      std::copy_n(reinterpret_cast<const float*>(from), numbers, to);
+    } else {
       kernels::convert_kernels().widen_float16(reinterpret_cast<const std::uint16_t*>(from),
-                                               std::int64_t{depth} * kPanelColumns, to);
+                                               numbers, to);
+    }
   }
 }
 

@@ -13,6 +13,14 @@ using kernels::kPanelColumns;
 
 constexpr std::int64_t kPanelBlock = std::int64_t{kDepthBlock} * kPanelColumns;
 
+constexpr std::int64_t kPairBlock = kPairDepth / 2 * kPanelColumns;
+
+// Zeros up to a multiple of 16 pairs.
+void fill_up(int depth, std::uint32_t* pairs) {
+  std::fill(pairs + (depth + 1) / 2 * kPanelColumns, pairs + (depth + 31) / 32 * 16 * kPanelColumns,
+            0u);
+}
+
 void write_one(const Matrix& from, int columns, int depth, float* to) {
   const kernels::PackKernels& pack = kernels::pack_kernels();
   if (from.row == 1 && from.dtype == DType::float32) {
@@ -56,17 +64,55 @@ Panels ViewPanels::fetch(std::int64_t offset, std::int64_t panel, int count, std
   return {scratch, kPanelBlock};
 }
 
-bool StoredPanels::in_place() const { return storage_.format == WeightFormat::float32; }
+PairPanels PanelSource::fetch_pairs(std::int64_t offset, std::int64_t panel, int count,
+                                    std::int64_t k, int depth, std::uint32_t* scratch) const {
+  alignas(64) float wide[kPanelBlock];
+  for (int p = 0; p < count; ++p) {
+    std::uint32_t* const to = scratch + p * kPairBlock;
+    for (int i = 0; i < depth; i += kDepthBlock) {
+      const int some = std::min(kDepthBlock, depth - i);
+      const Panels panels = fetch(offset, panel + p, 1, k + i, some, wide);
+      kernels::pack_kernels().narrow_pairs(panels.first, some, to + i / 2 * kPanelColumns);
+    }
+    fill_up(depth, to);
+  }
+  return {scratch, kPairBlock};
+}
+
+PairPanels ViewPanels::fetch_pairs(std::int64_t offset, std::int64_t panel, int count,
+                                   std::int64_t k, int depth, std::uint32_t* scratch) const {
+  const Matrix from = matrix_.at(k, panel * kPanelColumns, offset);
+  if (from.column != 1 || from.dtype != DType::bfloat16) {
+    return PanelSource::fetch_pairs(offset, panel, count, k, depth, scratch);
+  }
+  const std::int64_t columns =
+      std::min<std::int64_t>(count * kPanelColumns, columns_ - panel * kPanelColumns);
+  kernels::pack_kernels().pairs_from_rows(static_cast<const std::uint16_t*>(from.data), from.row,
+                                          static_cast<int>(columns), depth, scratch, kPairBlock);
+  for (int p = 0; p < count; ++p) fill_up(depth, scratch + p * kPairBlock);
+  return {scratch, kPairBlock};
+}
+
+bool StoredPanels::is_bfloat16() const { return storage_.format == WeightFormat::bfloat16; }
+
+PairPanels StoredPanels::fetch_pairs(std::int64_t offset, std::int64_t panel, int count,
+                                     std::int64_t k, int depth, std::uint32_t* scratch) const {
+  if (!is_bfloat16()) {
+    return PanelSource::fetch_pairs(offset, panel, count, k, depth, scratch);
+  }
+  return {reinterpret_cast<const std::uint32_t*>(storage_.at(panel, k)),
+          storage_.panel_bytes / static_cast<std::int64_t>(sizeof(std::uint32_t))};
+}
+
+bool TransposedPanels::is_bfloat16() const { return storage_.format == WeightFormat::bfloat16; }
 
 Panels StoredPanels::fetch(std::int64_t /*offset*/, std::int64_t panel, int count, std::int64_t k,
                            int depth, float* scratch) const {
-  if (in_place()) {
+  if (storage_.format == WeightFormat::float32) {
     return {reinterpret_cast<const float*>(storage_.at(panel, k)),
             storage_.panel_bytes / static_cast<std::int64_t>(sizeof(float))};
   }
-  for (int p = 0; p < count; ++p) {
-    widen_panel(storage_, panel + p, k, depth, scratch + p * kPanelBlock);
-  }
+  widen_panels(storage_, panel, count, k, depth, scratch, kPanelBlock);
   return {scratch, kPanelBlock};
 }
 
@@ -85,7 +131,7 @@ Panels TransposedPanels::fetch(std::int64_t /*offset*/, std::int64_t panel, int 
       if (storage_.format == WeightFormat::float32) {
         square = reinterpret_cast<const float*>(storage_.at(stored, first));
       } else {
-        widen_panel(storage_, stored, first, inputs, wide);
+        widen_panels(storage_, stored, 1, first, inputs, wide, 0);
       }
       const int outputs = std::min(kPanelColumns, depth - i);
       float* to = scratch + p * kPanelBlock + i * kPanelColumns;

@@ -14,19 +14,34 @@ struct Panels {
   std::int64_t stride = 0;
 };
 
+/// Panels of bfloat16 as pairs of rows (kernels/matmul_pack.h): panel p at first + p * stride,
+/// [pairs][32], with zeros up to a multiple of 16 pairs.
+struct PairPanels {
+  const std::uint32_t* first = nullptr;
+  std::int64_t stride = 0;
+};
+
+/// Depth that pairs are handed out in: twice a block, for they are half as wide.
+inline constexpr int kPairDepth = 2 * kernels::kDepthBlock;
+
 /// The right operand of a product, (K,N), handed out in panels of 32 columns.
 class PanelSource {
  public:
   virtual ~PanelSource() = default;
 
-  /// Whether `fetch` points into what is stored, so that any number of panels costs nothing.
-  virtual bool in_place() const { return false; }
-
-  /// `count` panels from `panel` on, rows k to k + depth (k a multiple of kDepthBlock, depth at
-  /// most that). `offset` elements are added to where a view starts. `scratch` holds as many panels
-  /// of kDepthBlock rows.
+  /// `count` panels from `panel` on, rows k to k + depth (k a multiple of 32, depth at most
+  /// kDepthBlock). `offset` elements are added to where a view starts. `scratch` holds as many
+  /// panels of kDepthBlock rows.
   virtual Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
                        int depth, float* scratch) const = 0;
+
+  /// Whether every number is a bfloat16, so that nothing is lost in pairs.
+  virtual bool is_bfloat16() const = 0;
+
+  /// The same as pairs; depth is at most kPairDepth, and `scratch` holds as many panels of so many
+  /// rows.
+  virtual PairPanels fetch_pairs(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                                 int depth, std::uint32_t* scratch) const;
 };
 
 /// A view (K,N) of any strides, packed each time it is asked for.
@@ -36,6 +51,9 @@ class ViewPanels : public PanelSource {
 
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
+  bool is_bfloat16() const override { return matrix_.dtype == DType::bfloat16; }
+  PairPanels fetch_pairs(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                         int depth, std::uint32_t* scratch) const override;
 
   /// The same to where the panels are to lie, `pitch` floats apart.
   void write(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
@@ -51,7 +69,9 @@ class StoredPanels : public PanelSource {
  public:
   explicit StoredPanels(const PackedWeights::Storage& storage) : storage_(storage) {}
 
-  bool in_place() const override;
+  bool is_bfloat16() const override;
+  PairPanels fetch_pairs(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                         int depth, std::uint32_t* scratch) const override;
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
 
@@ -64,6 +84,7 @@ class TransposedPanels : public PanelSource {
  public:
   explicit TransposedPanels(const PackedWeights::Storage& storage) : storage_(storage) {}
 
+  bool is_bfloat16() const override;
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
 

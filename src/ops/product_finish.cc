@@ -84,8 +84,8 @@ const float* bias_of(const Matrix& bias, std::int64_t column, int columns, float
 }  // namespace
 
 void finish_product(const Product& product, const ProductTask& task,
-                    const ProductAxes::Offsets& offsets, const float* sums) {
-  const std::int64_t panel_sums = task.rows * kPanelColumns;
+                    const ProductAxes::Offsets& offsets, const float* sums,
+                    std::int64_t panel_sums) {
   alignas(64) float bias[kPanelColumns];
   alignas(64) float gate_bias[kPanelColumns];
   for (std::int64_t p = 0; p < task.panels; ++p) {

@@ -9,9 +9,9 @@
 
 namespace volvelle {
 
-/// Panels of 32 outputs, [panel][K][32]; bfloat16 as words of two rows, [panel][ceil(K / 2)][32]
-/// (kernels/matmul_pack.h). Of gated weights panel 2 p is the gate and 2 p + 1 its partner, so one
-/// walk meets both.
+/// Panels of 32 outputs, [panel][K][32]; bfloat16 as words of two rows (kernels/matmul_pack.h),
+/// [panel][K / 2][32] with K rounded up to a multiple of 32. Of gated weights panel 2 p is the gate
+/// and 2 p + 1 its partner, so one walk meets both.
 struct PackedWeights::Storage {
   WeightFormat format = WeightFormat::float32;
   bool gated = false;
@@ -33,8 +33,9 @@ struct PackedWeights::Storage {
   }
 };
 
-/// Rows k to k + depth of a panel as float32, [depth][32]; k is even.
-void widen_panel(const PackedWeights::Storage& storage, std::int64_t panel, std::int64_t k,
-                 int depth, float* to);
+/// Rows k to k + depth of `count` panels as float32, [depth][32] each, `pitch` floats apart; k is
+/// even.
+void widen_panels(const PackedWeights::Storage& storage, std::int64_t panel, int count,
+                  std::int64_t k, int depth, float* to, std::int64_t pitch);
 
 }  // namespace volvelle

@@ -37,7 +37,7 @@ TEST_P(PackedWeightsOn, PanelsHoldTheMatrix) {
         float* panel = static_cast<float*>(
             workspace.at_least(static_cast<std::size_t>(inputs) * 32 * sizeof(float)));
         for (std::int64_t p = 0; p < storage.panels; ++p) {
-          widen_panel(storage, p, 0, inputs, panel);
+          widen_panels(storage, p, 1, 0, inputs, panel, 0);
           for (int i = 0; i < inputs; ++i) {
             for (int c = 0; c < 32; ++c) {
               const std::int64_t output = p * 32 + c;

@@ -23,14 +23,15 @@ struct LinearOptions {
 ///          length may be 0.
 /// Numbers: x, y, bias and residual are float32, bfloat16 or float16, each for itself; sums are
 ///          float32; what is stored in half precision is rounded once, at the end. bfloat16 x times
-///          bfloat16 weights uses the CPU's dot product where it has one (exact products, pairs
-///          added before they join the sum; subnormals count as 0), every other pair is widened.
+///          bfloat16 weights uses the CPU's matrix unit or dot product where the instruction set in
+///          use has one (exact products, summed in pairs; subnormal numbers count as 0); every
+///          other pair of dtypes is widened.
 /// Bits:    a row of y depends on that row of x alone: not on how many rows there are, nor on
-///          the thread count. Sums run over K in order, in blocks of 256.
+///          the thread count. Sums run over K in a fixed order.
 /// Strides: all are honoured. y may be the residual itself (same pointer, shape and strides);
 ///          otherwise it may not overlap an input.
-/// Throws:  InvalidArgument (shapes, dtypes, overlap), IoError (memory that cannot be had); before
-///          anything is written.
+/// Throws:  InvalidArgument (shapes, dtypes, overlap), IoError (memory that cannot be had). Nothing
+///          is written after a throw that checks caused.
 VOLVELLE_API void linear(const View& x, const PackedWeights& weights, const MutableView& y,
                          const LinearOptions& options = {});
 
