@@ -18,6 +18,10 @@ double rounding_of_scores(double largest, std::int64_t width, std::int64_t keys)
   return rounding(width, keys) + largest * 0x1p-23;
 }
 
+double rounding_of_random_problems() {
+  return rounding_of_scores(kLargestScore, kWidestProblem, kLongestProblem);
+}
+
 }  // namespace
 
 const std::vector<Property>& catalog() {
@@ -25,12 +29,12 @@ const std::vector<Property>& catalog() {
       {"agreement",
        "On random problems with any options together, output, log-sum-exp, entropy and column sums "
        "are the oracle's: the formula in double precision.",
-       rounding_of_scores(50, kWidestProblem, kLongestProblem),
+       rounding_of_random_problems(),
        agreement_error,
        {edited("scale forgotten", forget_scale)}},
       {"double-precision",
        "float64 arrays are computed in float64.",
-       rounding(kWidestProblem, kLongestProblem, DType::float64) + 50 * 0x1p-52,
+       rounding_of_random_problems() * 0x1p-29,
        double_precision_error,
        {{"computed in float32", compute_in_float32}}},
       {"half-precision",
@@ -65,7 +69,7 @@ const std::vector<Property>& catalog() {
       {"dropout",
        "Dropout takes the oracle's cells away, which the seed and the cell's place choose, and "
        "divides the others by 1 - p; log-sum-exp, entropy and column sums stay.",
-       rounding_of_scores(50, kWidestProblem, kLongestProblem),
+       rounding_of_random_problems(),
        dropout_error,
        {edited("cells of another seed", drop_other_weights),
         {"kept weights unscaled", keep_weights_unscaled}}},
@@ -195,12 +199,12 @@ const std::vector<Property>& catalog() {
       {"grad-agreement",
        "On random problems with any options together, every element of every gradient is the "
        "oracle's, relative to the magnitudes of its terms.",
-       rounding_of_scores(50, kWidestProblem, kLongestProblem),
+       rounding_of_random_problems(),
        gradient_agreement_error,
        {faulty_oracle("delta missing", BackwardFault::delta_missing)}},
       {"grad-dropout",
        "The same with dropout: back and forward drop the same cells.",
-       rounding_of_scores(50, kWidestProblem, kLongestProblem),
+       rounding_of_random_problems(),
        dropout_gradient_error,
        {faulty_oracle("kept weights unscaled", BackwardFault::dropout_unscaled)}},
       {"grad-half",

@@ -14,7 +14,8 @@ class Maker {
     s_.key_heads = 1 + draws.below(2);
     s_.group = 1 + draws.below(2);
     s_.queries = one_of({1, 3, 9, 17, 33, 64, 70, 130});
-    s_.keys = one_of({1, 5, 16, 64, 65, 127, 129, kLongestProblem});
+    const bool many_keys = s_.queries <= 17 && draws.one_in(3);
+    s_.keys = many_keys ? kLongestProblem : one_of({1, 5, 16, 64, 65, 127, 129, 140});
     s_.width = one_of({1, 3, 8, 16, 20, 64, kWidestProblem});
     s_.value_width = draws.one_in(2) ? s_.width : one_of({1, 5, 16, 31, 64});
     s_.dtype = dtype;

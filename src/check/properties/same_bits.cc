@@ -32,6 +32,20 @@ Setting busy(Draws& draws) {
   return setting;
 }
 
+// One query of each row over many keys, as when decoding.
+Setting decoding(Draws& draws) {
+  Setting setting = random_setting({.batch = 3,
+                                    .key_heads = 2,
+                                    .group = 2,
+                                    .queries = 1,
+                                    .keys = 1000,
+                                    .width = 24,
+                                    .value_width = 24},
+                                   draws);
+  setting.problem.key_lengths = setting.integers({3}, {1000, 701, 3});
+  return setting;
+}
+
 Setting bare(Draws& draws, std::int64_t queries, std::int64_t keys) {
   return random_setting({.queries = queries, .keys = keys, .width = 24, .value_width = 24}, draws);
 }
@@ -83,7 +97,7 @@ double thread_error(const Subject& subject) {
   std::vector<Setting> settings;
   settings.push_back(busy(draws));
   settings.push_back(bare(draws, 300, 300));
-  settings.push_back(bare(draws, 1, 1000));
+  settings.push_back(decoding(draws));
   for (const Setting& setting : settings) {
     Subject few = subject;
     few.options.threads = 1;
@@ -98,12 +112,14 @@ double thread_error(const Subject& subject) {
 
 double neighbour_error(const Subject& subject) {
   Draws draws = subject.draws();
-  const Setting setting = busy(draws);
-  const AttentionResult whole = subject.attend(setting.problem, kEverything);
   double worst = 0;
-  for (std::int64_t b = 0; b < 3; ++b) {
-    worst = std::max(worst, bit_distance(subject.attend(row_alone(setting.problem, b), kEverything),
-                                         row_of(whole, b)));
+  for (const auto make : {busy, decoding}) {
+    const Setting setting = make(draws);
+    const AttentionResult whole = subject.attend(setting.problem, kEverything);
+    for (std::int64_t b = 0; b < 3; ++b) {
+      const AttentionResult alone = subject.attend(row_alone(setting.problem, b), kEverything);
+      worst = std::max(worst, bit_distance(alone, row_of(whole, b)));
+    }
   }
   return worst;
 }
