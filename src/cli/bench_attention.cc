@@ -24,7 +24,8 @@ const char* const kBenchAttentionExamples =
 const char* const kBenchAttentionNotes =
     "\nEach row is first compared with the oracle on sampled rows, then timed. Medians; operations "
     "are counted for the keys a query sees only: 4 D each. The share of the peak is the median of "
-    "rate over the multiply-add peak taken right before and after each repetition (of float32 for "
-    "16-bit types). Other work on the machine lowers it.";
+    "rate over the multiply-add peak taken right before and after each repetition (for bfloat16 of "
+    "what multiplies its pairs, the matrix unit say; of float32 for float16). Other work on the "
+    "machine lowers it.";
 
 }  // namespace volvelle::cli

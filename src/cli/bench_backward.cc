@@ -26,6 +26,7 @@ const char* const kBenchBackwardNotes =
     "in the time. Each row is first compared with the oracle on sampled rows of all three "
     "gradients, then timed. Medians; operations are counted for the keys a query sees only: 10 D "
     "each. The share of the peak is the median of rate over the multiply-add peak taken right "
-    "before and after each repetition (of float32 for 16-bit types).";
+    "before and after each repetition (for bfloat16 of what multiplies its pairs, "
+    "which this pass does not use; of float32 for float16).";
 
 }  // namespace volvelle::cli

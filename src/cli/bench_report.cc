@@ -17,7 +17,8 @@ std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu + ", " + threads + " of " + std::to_string(machine.logical_cpus) +
                      " CPUs, " + machine.simd + '\n';
   text += "  multiply-add peak  " + rounded(machine.peak_gflops_f32, 0) + " GFLOP/s float32, " +
-          rounded(machine.peak_gflops_f64, 0) + " float64\n";
+          rounded(machine.peak_gflops_f64, 0) + " float64, " +
+          rounded(machine.peak_gflops_bf16, 0) + " bfloat16\n";
   return text + "  memory read        " + rounded(machine.read_gbs, 1) + " GB/s\n";
 }
 
@@ -29,6 +30,7 @@ void write_machine(JsonWriter& json, const Machine& machine) {
   json.key("simd").value(machine.simd);
   json.key("peak_gflops_float32").value(machine.peak_gflops_f32);
   json.key("peak_gflops_float64").value(machine.peak_gflops_f64);
+  json.key("peak_gflops_bfloat16").value(machine.peak_gflops_bf16);
   json.key("read_gbs").value(machine.read_gbs);
   json.end_object();
 }

@@ -47,6 +47,7 @@ Machine measure_machine(int threads) {
   machine.simd = simd_target();
   machine.peak_gflops_f32 = steady_peak(DType::float32, machine.threads);
   machine.peak_gflops_f64 = steady_peak(DType::float64, machine.threads);
+  machine.peak_gflops_bf16 = steady_peak(DType::bfloat16, machine.threads);
   machine.read_gbs = read_bandwidth_gbs(machine.threads);
   return machine;
 }

@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/peak.h"
+#include "kernels/simd_choice.h"
 #include "measure/read_buffer.h"
 #include "volvelle/base/error.h"
 
@@ -19,22 +20,44 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double run_rounds(bool wide, std::int64_t rounds) {
-  float f32 = 0;
-  double f64 = 0;
-  return wide ? kernels::fma_rounds_f64(rounds, &f64) : kernels::fma_rounds_f32(rounds, &f32);
-}
+// One core's rounds of operations on registers, for as long as it lives.
+class Rounds {
+ public:
+  explicit Rounds(DType dtype)
+      : dtype_(dtype), pairs_(dtype == DType::bfloat16 ? kernels::pair_multiplier() : nullptr) {
+    if (pairs_ != nullptr) pairs_->begin();
+  }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+  ~Rounds() {
+    if (pairs_ != nullptr) pairs_->end();
+  }
+
+  // Operations of about 3 us.
+  double run() {
+    constexpr std::int64_t kRounds = 256, kPairRounds = 128;
+    float f32 = 0;
+    double f64 = 0;
+    if (pairs_ != nullptr) return pairs_->rounds(kPairRounds, &f32);
+    return dtype_ == DType::float64 ? kernels::fma_rounds_f64(kRounds, &f64)
+                                    : kernels::fma_rounds_f32(kRounds, &f32);
+  }
+
+ private:
+  DType dtype_;
+  const kernels::PairMultiplier* pairs_;
+};
 
 // One core's rate over about `seconds`. The best of its pieces would flatter; this is the mean,
 // after a short warm-up that also wakes the wide units.
-double one_core_gflops(bool wide, double seconds) {
-  constexpr std::int64_t kPiece = 256;  // about 3 us
-  run_rounds(wide, kPiece);
+double one_core_gflops(DType dtype, double seconds) {
+  Rounds rounds(dtype);
+  rounds.run();
   const Clock::time_point start = Clock::now();
   double operations = 0;
   double elapsed = 0;
   do {
-    operations += run_rounds(wide, kPiece);
+    operations += rounds.run();
     elapsed = seconds_since(start);
   } while (elapsed < seconds);
   return operations / elapsed * 1e-9;
@@ -52,12 +75,11 @@ double fma_peak_gflops(DType dtype, int threads, double microseconds) {
                           " is not in (0, 1e6]");
   }
   const int count = resolve_threads(threads);
-  const bool wide = dtype == DType::float64;
-  if (count == 1) return one_core_gflops(wide, microseconds * 1e-6);
+  if (count == 1) return one_core_gflops(dtype, microseconds * 1e-6);
   // Each task times itself, so that waking a worker does not count.
   std::vector<double> rates(static_cast<std::size_t>(count), 0.0);
   parallel_for(count, count, [&](std::int64_t task) {
-    rates[static_cast<std::size_t>(task)] = one_core_gflops(wide, microseconds * 1e-6);
+    rates[static_cast<std::size_t>(task)] = one_core_gflops(dtype, microseconds * 1e-6);
   });
   double sum = 0;
   for (const double rate : rates) sum += rate;

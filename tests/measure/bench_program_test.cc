@@ -19,6 +19,7 @@ nlohmann::json only_row(const std::string& arguments) {
   EXPECT_EQ(run.exit_code, 0) << arguments;
   const auto document = nlohmann::json::parse(run.standard_output);
   EXPECT_GT(document["machine"]["peak_gflops_float32"].get<double>(), 0);
+  EXPECT_GT(document["machine"]["peak_gflops_bfloat16"].get<double>(), 0);
   EXPECT_GT(document["machine"]["read_gbs"].get<double>(), 0);
   EXPECT_EQ(document["rows"].size(), 1u);
   return document["rows"][0];

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/peak.h"
+#include "kernels/simd_choice.h"
 #include "measure/read_buffer.h"
 #include "volvelle/attention/simd.h"
 #include "volvelle/base/error.h"
@@ -31,9 +32,27 @@ TEST(Peak, CountsTwoOperationsPerLaneAndRound) {
   EXPECT_TRUE(std::isfinite(f64));
 }
 
-TEST(Peak, HalfTypesCountAsFloat32) {
+TEST(Peak, HalfTypesCountAsWhatMultipliesThem) {
   EXPECT_GT(fma_peak_gflops(DType::bfloat16, 1, 50), 0.1);
   EXPECT_GT(fma_peak_gflops(DType::float16, 2, 50), 0.1);
+  for (const std::string& name : simd_targets()) {
+    set_simd_target(name);
+    const kernels::PairMultiplier* pairs = kernels::pair_multiplier();
+    if (pairs != nullptr) {
+      float sum = 0;
+      pairs->begin();
+      const double once = pairs->rounds(10, &sum);
+      EXPECT_DOUBLE_EQ(pairs->rounds(20, &sum), 2 * once) << name;
+      pairs->end();
+      EXPECT_TRUE(std::isfinite(sum)) << name;
+    }
+    // 16 times float32's on the matrix unit: far apart even on a busy machine.
+    if (name == "avx3_amx") {
+      EXPECT_GT(fma_peak_gflops(DType::bfloat16, 1, 2000),
+                2 * fma_peak_gflops(DType::float32, 1, 2000));
+    }
+  }
+  set_simd_target("best");
 }
 
 TEST(Peak, ReadBandwidthIsPositive) {

@@ -14,7 +14,8 @@ struct Machine {
   std::string simd;      ///< instruction set in use
   double peak_gflops_f32 = 0;
   double peak_gflops_f64 = 0;
-  double read_gbs = 0;  ///< memory beyond every cache
+  double peak_gflops_bf16 = 0;  ///< as `fma_peak_gflops`: float32's where nothing multiplies pairs
+  double read_gbs = 0;          ///< memory beyond every cache
 };
 
 /// Measures for about a second, most of it in getting memory. Throws as `fma_peak_gflops`.
