@@ -156,8 +156,8 @@ def share_text(row):
 def print_table(document):
     machine, versions = document["machine"], document["versions"]
     print(f"{machine['cpu']}, {document['threads']} thread(s), {machine['simd']}, multiply-add "
-          f"peak {machine['peak_gflops_float32']:.0f} GFLOP/s, memory read "
-          f"{machine['read_gbs']:.1f} GB/s")
+          f"peak {machine['peak_gflops_float32']:.0f} GFLOP/s (bfloat16 "
+          f"{machine['peak_gflops_bfloat16']:.0f}), memory read {machine['read_gbs']:.1f} GB/s")
     print(f"torch {versions['torch']}, onnxruntime {versions['onnxruntime']}; "
           "ratio: their time / ours\n")
     print(f"  {'case':<36}{'ours':>9}{'share of':>11}{'torch':>9}{'ratio':>8}{'ORT':>9}{'ratio':>8}")

@@ -105,7 +105,8 @@ const char* const kBenchMatmulNotes =
     "\nWeights are packed before, which is not in the time. Sampled elements of each row are first "
     "compared with sums in double, then it is timed. Medians; 2 M N K operations. The share of the "
     "peak is the median of rate over the multiply-add peak taken right before and after each "
-    "repetition.\nCold weights: equal ones in different places are taken in turn until --rotate "
+    "repetition, for bfloat16 that of what multiplies its pairs.\nCold weights: equal ones in "
+    "different places are taken in turn until --rotate "
     "megabytes have passed. GB/s are the bytes of the packed weights over the median time; their "
     "share is the median of that rate over the read bandwidth of as many threads, taken on another "
     "32 MiB of 256 right before and after each repetition.";
