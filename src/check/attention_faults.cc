@@ -307,6 +307,13 @@ const Entry kCatalog[] = {
      [](const Problem& p, const Resolved&, Collector&& c) {
        if (p.sinks) c.inside(AttentionFault::sink_dropped, "without the sink");
      }},
+    {{"dropout_ignored", "no weight was dropped"},
+     [](const Problem& p, const Resolved&, Collector&& c) {
+       if (p.dropout == 0) return;
+       Problem& changed = c.add("without dropout").problem;
+       changed.dropout = 0;
+       changed.dropout_seed = 0;
+     }},
     {{"layout", "the output's axes in another order"},
      [](const Problem&, const Resolved& r, Collector&& c) {
        if (r.heads == r.queries) {

@@ -37,8 +37,9 @@ Tolerance tolerance_for(const FourAxes& ours, DType theirs, const CompareOptions
                             std::to_string(*given));
     }
   }
-  const double share = relative_tolerance(options.computed_in.value_or(ours.view.dtype()), theirs,
-                                          options.width, options.keys);
+  const double share =
+      options.times * relative_tolerance(options.computed_in.value_or(ours.view.dtype()), theirs,
+                                         options.width, options.keys);
   Tolerance tolerance{0, options.rtol.value_or(share), !options.rtol.has_value()};
   tolerance.atol = options.atol ? *options.atol : share * root_mean_square_of(ours.view);
   return tolerance;

@@ -116,6 +116,18 @@ void try_columns(const std::vector<FaultCandidate>& candidates, const FourAxes& 
   }
 }
 
+void leave_out_what_cannot_run(std::vector<FaultCandidate>& candidates, DiagnoseReport& report) {
+  std::string names;
+  for (const FaultCandidate& candidate : candidates) {
+    if (FaultTrial::can_run(candidate)) continue;
+    if (names.find(candidate.fault) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + candidate.fault;
+  }
+  if (names.empty()) return;
+  report.not_tried.push_back(names + ": with dropout, rows cannot be looked at one by one");
+  std::erase_if(candidates, [](const auto& one) { return !FaultTrial::can_run(one); });
+}
+
 }  // namespace
 
 DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const View& theirs,
@@ -140,7 +152,8 @@ DiagnoseReport diagnose(const AttentionProblem& problem, const View& ours, const
     return report;
   }
 
-  const std::vector<FaultCandidate> candidates = attention_faults(problem, resolved);
+  std::vector<FaultCandidate> candidates = attention_faults(problem, resolved);
+  leave_out_what_cannot_run(candidates, report);
   std::vector<Suspect> suspects = try_rows(candidates, given, rows, rules);
   if (suspects.empty() && shows_nan(given, rows.first)) {
     // A program without a rule for rows that see no key may have another fault besides.

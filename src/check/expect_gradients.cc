@@ -72,6 +72,21 @@ void compare_pair(const ResolvedAttention& resolved, GradientPair& pair, Gradien
        pair.comparison.max_abs});
 }
 
+// The file agrees with the oracle. Does ours as well, each on its side of it?
+Diagnosis of_rounding(const AttentionProblem& problem, const ResolvedAttention& resolved,
+                      const View& grad_output, const GradientPairs& pairs) {
+  if (oracle_agrees(problem, resolved, grad_output, pairs, Whose::ours)) {
+    return {"rounding",
+            "yours and ours both equal the oracle's within tolerance, each on its side of it: "
+            "--rtol sets a wider one",
+            0};
+  }
+  return {"none",
+          "your gradients equal the oracle's; it is Volvelle's own fast path that differs: please "
+          "report this",
+          0};
+}
+
 }  // namespace
 
 GradientReport check_expected_gradients(const AttentionProblem& problem,
@@ -95,11 +110,8 @@ GradientReport check_expected_gradients(const AttentionProblem& problem,
   for (const GradientPair& pair : pairs) differ = differ || !pair.comparison.matches;
   if (differ) {
     report.matches = false;
-    if (oracle_agrees(problem, resolved, ours.grad_output, pairs)) {
-      report.diagnosis.push_back({"none",
-                                  "your gradients equal the oracle's; it is Volvelle's own fast "
-                                  "path that differs: please report this",
-                                  0});
+    if (oracle_agrees(problem, resolved, ours.grad_output, pairs, Whose::theirs)) {
+      report.diagnosis.push_back(of_rounding(problem, resolved, ours.grad_output, pairs));
     } else {
       explain_by_factor(resolved, pairs, report.diagnosis);
       diagnose_gradients(problem, resolved, ours.grad_output, pairs, report);

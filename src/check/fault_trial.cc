@@ -25,7 +25,8 @@ FaultTrial::FaultTrial(const FaultCandidate& candidate, const FourAxes& theirs, 
     : candidate_(candidate),
       theirs_(theirs),
       rules_(rules),
-      resolved_(resolved_without_keep(candidate.problem)),
+      resolved_(candidate.problem.dropout > 0 ? resolve(candidate.problem)
+                                              : resolved_without_keep(candidate.problem)),
       given_(static_cast<std::size_t>(theirs.shape[3])) {}
 
 QueryRow FaultTrial::source_of(const QueryRow& row) const {
@@ -81,9 +82,26 @@ bool FaultTrial::take(std::int64_t index, const QueryRow& place) {
   return result_.excess <= 1;
 }
 
+bool FaultTrial::can_run(const FaultCandidate& candidate) {
+  return candidate.problem.dropout == 0 ||
+         (candidate.inside == AttentionFault::none && candidate.mask == MaskChange::none &&
+          candidate.empty == EmptyRow::zero);
+}
+
+void FaultTrial::compute_whole(const QueryRow& row) {
+  computed_.output.resize(given_.size());
+  computed_.lse.resize(1);
+  attend_oracle_rows(resolved_, {&row, 1}, computed_.output.data(), computed_.lse.data());
+}
+
 bool FaultTrial::agrees(const std::vector<QueryRow>& rows) {
   for (const QueryRow& row : rows) {
     const QueryRow source = source_of(row);
+    if (resolved_.dropout > 0) {
+      compute_whole(source);
+      if (!take(0, row)) return false;
+      continue;
+    }
     RowSlice slice(candidate_.problem, resolved_, {source.batch, source.head, source.query, 1},
                    key_head(source.head));
     if (candidate_.mask == MaskChange::keep_added) slice.keep_becomes_bias();

@@ -21,6 +21,10 @@ struct TrialResult {
 /// Runs one fault row by row and compares with the file.
 class FaultTrial {
  public:
+  /// With dropout a row cannot be cut out of its problem, since a cell's draw goes by its place:
+  /// only faults that are a change of the problem can be run then.
+  static bool can_run(const FaultCandidate& candidate);
+
   struct Rules {
     Tolerance tolerance;
     Tolerance fine;                      ///< for TrialResult::fine
@@ -40,6 +44,7 @@ class FaultTrial {
   AttentionFault fault_within_head() const;
   void empty_row(const RowSlice& slice);
   bool take(std::int64_t index, const QueryRow& place);
+  void compute_whole(const QueryRow& row);
 
   const FaultCandidate& candidate_;
   const FourAxes& theirs_;

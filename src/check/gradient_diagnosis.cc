@@ -12,7 +12,8 @@
 namespace volvelle {
 namespace {
 
-constexpr double kOperations = 1.5e9;  // in the oracle's loops, over all faults
+constexpr double kLoops = 1.5e9;     // multiply-adds in the oracle's loops, over all faults
+constexpr double kAttention = 1e11;  // and in attention
 constexpr std::int64_t kFirstQueries = 24, kConfirmQueries = 96;
 constexpr std::int64_t kFirstKeys = 9, kConfirmKeys = 24;
 
@@ -57,9 +58,10 @@ struct Suspect {
 // A fault that shows in rows is looked for there first; sums over heads or rows, which cost a whole
 // head, are only made for a fault that has shown or when there is nothing else.
 Suspect tried(const GradientFaultCandidate& candidate, const ResolvedAttention& resolved,
-              const View& grad_output, const OpenPairs& open, WorkLeft& work) {
+              const View& grad_output, const OpenPairs& open, ProblemGroups& groups,
+              WorkLeft& work) {
   Suspect suspect{candidate, std::vector<char>(open.size()), 0, 0};
-  GradientTrial trial(candidate, resolved, grad_output, work);
+  GradientTrial trial(candidate, resolved, grad_output, groups, work);
   bool rows_open = false, shown = false;
   for (const bool with_rows : {true, false}) {
     if (!with_rows && rows_open && !shown) break;
@@ -67,7 +69,11 @@ Suspect tried(const GradientFaultCandidate& candidate, const ResolvedAttention& 
       if (has_rows(open[i].of) != with_rows || !candidate.concerns(open[i].of)) continue;
       rows_open = rows_open || with_rows;
       const GradientTrialResult result = trial.run(open[i], open.rows(i));
-      if (!result.reproduced) continue;
+      if (!result.reproduced) {
+        // Another attention shows in every gradient, and first where it costs least.
+        if (candidate.other_attention && with_rows) return suspect;
+        continue;
+      }
       shown = true;
       suspect.reproduces[i] = 1;
       suspect.max_abs = std::max(suspect.max_abs, result.max_abs);
@@ -130,12 +136,13 @@ void diagnose_gradients(const AttentionProblem& problem, const ResolvedAttention
                         const View& grad_output, GradientPairs& pairs, GradientReport& report) {
   const OpenPairs open(resolved, pairs);
   if (open.empty()) return;
-  WorkLeft work{kOperations};
+  WorkLeft work{.loops = kLoops, .attention = kAttention};
+  ProblemGroups groups;
   std::vector<Suspect> suspects;
   std::string refused;
   for (const GradientFaultCandidate& candidate : gradient_faults(problem, resolved)) {
     work.refused = false;
-    Suspect suspect = tried(candidate, resolved, grad_output, open, work);
+    Suspect suspect = tried(candidate, resolved, grad_output, open, groups, work);
     if (explains(suspect) > 0) {
       suspects.push_back(std::move(suspect));
     } else if (work.refused && refused.find(candidate.fault) == std::string::npos) {
@@ -143,7 +150,10 @@ void diagnose_gradients(const AttentionProblem& problem, const ResolvedAttention
     }
   }
   tell(std::move(suspects), open, report);
-  if (refused.empty()) return;
+  const bool all_explained = std::all_of(pairs.begin(), pairs.end(), [](const GradientPair& pair) {
+    return pair.comparison.matches || pair.explained;
+  });
+  if (refused.empty() || all_explained) return;
   report.not_tried.push_back(refused +
                              (resolved.dropout > 0
                                   ? ": with dropout, heads cannot be looked at one by one"
@@ -152,12 +162,16 @@ void diagnose_gradients(const AttentionProblem& problem, const ResolvedAttention
 }
 
 bool oracle_agrees(const AttentionProblem& problem, const ResolvedAttention& resolved,
-                   const View& grad_output, const GradientPairs& pairs) {
+                   const View& grad_output, const GradientPairs& pairs, Whose whose) {
   GradientPairs copies = pairs;
   const OpenPairs open(resolved, copies);
-  WorkLeft work{kOperations};
+  if (whose == Whose::ours) {
+    for (GradientPair& pair : copies) pair.theirs = pair.ours;
+  }
+  WorkLeft work{.loops = kLoops, .attention = kAttention};
+  ProblemGroups groups;
   const GradientFaultCandidate right{.fault = "none", .what = "", .problem = problem};
-  const Suspect suspect = tried(right, resolved, grad_output, open, work);
+  const Suspect suspect = tried(right, resolved, grad_output, open, groups, work);
   return !open.empty() && explains(suspect) == static_cast<std::ptrdiff_t>(open.size());
 }
 

@@ -11,8 +11,10 @@ namespace volvelle {
 void diagnose_gradients(const AttentionProblem& problem, const ResolvedAttention& resolved,
                         const View& grad_output, GradientPairs& pairs, GradientReport& report);
 
-/// Whether the oracle agrees with the file where ours does not: then ours is at fault.
+/// Whether the oracle agrees, where the two differ, with all of the file's gradients or with all of
+/// ours.
+enum class Whose : unsigned char { theirs, ours };
 bool oracle_agrees(const AttentionProblem& problem, const ResolvedAttention& resolved,
-                   const View& grad_output, const GradientPairs& pairs);
+                   const View& grad_output, const GradientPairs& pairs, Whose whose);
 
 }  // namespace volvelle

@@ -93,7 +93,8 @@ std::vector<Meaning> meanings(const ResolvedAttention& r, const GradientPair& pa
                         " places that read each element"});
   }
   if (pair.of == GradientOf::slopes) {
-    list.push_back({"slope_sign", -1, "with the sign turned: a slope takes away slope * |p - j|"});
+    list.push_back(
+        {"slope_gradient_sign", -1, "with the sign turned: a slope takes away slope * |p - j|"});
   }
   list.push_back({"gradient_sign", -1, "with the sign turned"});
   return list;

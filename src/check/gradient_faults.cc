@@ -69,21 +69,20 @@ const Entry kCatalog[] = {
      keys_and_values,
      BackwardFault::none,
      Reaching::last,
-     "from the last query head of each group alone: the others' sums were overwritten"},
+     "from the last query head of each group alone: each overwrote the one before"},
     {{"bias_not_summed", "a bias's gradient is one slice of what it was broadcast along"},
      has_dense_bias,
      dense_bias,
      BackwardFault::bias_not_summed,
      Reaching::all,
-     "from the first place alone that reads each element: sum over the axes along which the bias "
-     "was broadcast"},
+     "at the first place alone of each axis along which the bias was broadcast: sum over all"},
     {{"bias_not_summed", ""},
      has_dense_bias,
      dense_bias,
      BackwardFault::none,
      Reaching::last,
-     "from the last head or batch row alone that reads each element: the others' sums were "
-     "overwritten"},
+     "at the last head or batch row alone along which the bias was broadcast: each overwrote the "
+     "one before"},
 };
 
 // Those that are seen without another computation: gradient_factors.cc and gradient_readings.cc.
@@ -92,7 +91,7 @@ const KnownFault kFactors[] = {
     {"scale_twice", "dQ and dK with the scale used twice"},
     {"key_heads_averaged", "dK and dV as means over the query heads of a group"},
     {"bias_averaged", "a bias's gradient as a mean over what it was broadcast along"},
-    {"slope_sign", "the gradient of +slope * |p - j|"},
+    {"slope_gradient_sign", "the gradient of +slope * |p - j|"},
     {"gradient_sign", "a gradient with its sign turned"},
     {"gradient_zero", "a gradient that was not computed"},
     {"gradient_scaled", "a gradient times a number"},
@@ -126,14 +125,6 @@ std::vector<GradientFaultCandidate> gradient_faults(const AttentionProblem& prob
                           .other_attention = true,
                           .problem = std::move(forward.problem)});
   }
-  if (resolved.dropout > 0) {
-    candidates.push_back({.fault = "dropout_ignored",
-                          .what = "without dropout",
-                          .other_attention = true,
-                          .problem = problem});
-    candidates.back().problem.dropout = 0;
-    candidates.back().problem.dropout_seed = 0;
-  }
   return candidates;
 }
 
@@ -143,7 +134,6 @@ const std::vector<KnownFault>& known_gradient_faults() {
     for (const Entry& entry : kCatalog) {
       if (*entry.fault.meaning != '\0') all.push_back(entry.fault);
     }
-    all.push_back({"dropout_ignored", "no weight was dropped"});
     return all;
   }();
   return faults;

@@ -72,9 +72,13 @@ CompareOptions GradientTolerance::options_for(const GradientPair& pair,
   options.width = r_.width + r_.value_width;
   options.keys = terms(pair.of, pair.ours);
   options.computed_in = r_.dtype;
+  // Sums over queries are often kept in the storage type, block by block.
+  const bool half = r_.dtype == DType::float16 || r_.dtype == DType::bfloat16;
+  options.times = half ? 2 : 1;
   if (options.atol) return options;
   const DType theirs = pair.theirs.dtype();
-  const double share = relative_tolerance(r_.dtype, theirs, options.width, options.keys);
+  const double share =
+      options.times * relative_tolerance(r_.dtype, theirs, options.width, options.keys);
   const double rounding = relative_tolerance(r_.dtype, theirs, 0, 0);  // without what sums add
   double left = left_by_cancellation(pair.of);
   if (pair.of == GradientOf::bias) {

@@ -41,24 +41,15 @@ bool take(const std::vector<double>& row, const std::vector<double>& given,
 
 }  // namespace
 
-/// Part of the candidate's problem, with what attention gives for it where that was asked for.
-struct GradientTrial::Group {
-  std::int64_t batch = 0, key_head = 0;
-  AttentionProblem problem;
-  ResolvedAttention resolved;
-  ResolvedBackward backward;
-  AttentionResult saved;
-};
-
 GradientTrial::GradientTrial(const GradientFaultCandidate& candidate,
                              const ResolvedAttention& resolved, const View& grad_output,
-                             WorkLeft& work)
+                             ProblemGroups& own_groups, WorkLeft& work)
     : candidate_(candidate),
       grad_output_(grad_output),
       work_(work),
-      resolved_(resolved_with_mask_of(candidate.problem, resolved)) {}
-
-GradientTrial::~GradientTrial() = default;
+      resolved_(resolved_with_mask_of(candidate.problem, resolved)),
+      kept_(candidate.other_attention || candidate.reaching != Reaching::all ? groups_
+                                                                             : own_groups) {}
 
 GradientTrialResult GradientTrial::run(const GradientPair& pair, const RowChoice& rows) {
   GradientTrialResult result;
@@ -88,14 +79,15 @@ bool GradientTrial::may_split(const Span& batch, const Span& heads) const {
   return false;
 }
 
-bool GradientTrial::affords(const Span& batch, const Span& heads) const {
+bool GradientTrial::affords(double& left, std::int64_t width, const Span& batch,
+                            const Span& heads) const {
   const double pairs = static_cast<double>(batch.count) * static_cast<double>(heads.count) *
                        static_cast<double>(resolved_.queries) * static_cast<double>(resolved_.keys);
-  return work_.take(pairs * static_cast<double>(3 * resolved_.width + 2 * resolved_.value_width));
+  return work_.take(left, pairs * static_cast<double>(width));
 }
 
-GradientTrial::Group GradientTrial::part(const Span& batch, const Span& heads) const {
-  Group made;
+ProblemGroup GradientTrial::part(const Span& batch, const Span& heads) const {
+  ProblemGroup made;
   made.problem = problem_part(candidate_.problem, resolved_, batch, heads);
   made.resolved = resolve(made.problem);
   made.backward.grad_output =
@@ -103,8 +95,8 @@ GradientTrial::Group GradientTrial::part(const Span& batch, const Span& heads) c
   return made;
 }
 
-const GradientTrial::Group* GradientTrial::group_of(std::int64_t batch, std::int64_t key_head) {
-  for (const auto& one : groups_) {
+const ProblemGroup* GradientTrial::group_of(std::int64_t batch, std::int64_t key_head) {
+  for (const auto& one : kept_) {
     if (one->batch == batch && one->key_head == key_head) return one.get();
   }
   const std::int64_t size = resolved_.heads / resolved_.key_heads;
@@ -112,9 +104,10 @@ const GradientTrial::Group* GradientTrial::group_of(std::int64_t batch, std::int
   const Span rows{batch, 1};
   const Span heads{key_head * size + (last ? size - 1 : 0), last ? 1 : size};
   if (!may_split(rows, heads)) return nullptr;
-  // Without the sink every row is normalised anew.
-  if (candidate_.inside == BackwardFault::sink_missing && !affords(rows, heads)) return nullptr;
-  auto made = std::make_unique<Group>(part(rows, heads));
+  if (!affords(work_.attention, resolved_.width + resolved_.value_width, rows, heads)) {
+    return nullptr;
+  }
+  auto made = std::make_unique<ProblemGroup>(part(rows, heads));
   made->batch = batch;
   made->key_head = key_head;
   made->saved = attend(made->problem);
@@ -122,8 +115,8 @@ const GradientTrial::Group* GradientTrial::group_of(std::int64_t batch, std::int
   const Shape& shape = made->saved.lse.shape();
   made->backward.lse = strided(
       View(made->saved.lse.raw(), made->saved.lse.dtype(), {shape[0], shape[1], shape[2], 1}));
-  groups_.push_back(std::move(made));
-  return groups_.back().get();
+  kept_.push_back(std::move(made));
+  return kept_.back().get();
 }
 
 bool GradientTrial::query_rows(const GradientPair& pair, const std::vector<QueryRow>& rows,
@@ -159,8 +152,12 @@ bool GradientTrial::key_rows(const GradientPair& pair, const std::vector<QueryRo
       done[n] = 1;
       places.push_back({0, 0, rows[n].query});
     }
-    const Group* const group = group_of(rows[first].batch, rows[first].head);
+    const ProblemGroup* const group = group_of(rows[first].batch, rows[first].head);
     if (group == nullptr) return false;
+    if (statistics == RowStatistics::recomputed &&
+        !affords_loops({rows[first].batch, 1}, {0, group->resolved.heads})) {
+      return false;
+    }
     std::vector<double> made(places.size() * width);
     attend_backward_oracle_keys(group->resolved, group->backward, places,
                                 by_keys ? made.data() : nullptr, by_keys ? nullptr : made.data(),
@@ -191,8 +188,8 @@ bool GradientTrial::bias_place(const GradientPair& pair, GradientTrialResult& re
       spans[axis] = {0, full[axis]};
     }
   }
-  if (!may_split(spans[0], spans[1]) || !affords(spans[0], spans[1])) return false;
-  Group made = part(spans[0], spans[1]);
+  if (!may_split(spans[0], spans[1]) || !affords_loops(spans[0], spans[1])) return false;
+  ProblemGroup made = part(spans[0], spans[1]);
   const std::int64_t rows = ours.shape[2], columns = ours.shape[3];
   std::vector<double> sums(static_cast<std::size_t>(rows * columns));
   made.backward.grad_bias = {.data = sums.data(),
@@ -209,12 +206,28 @@ bool GradientTrial::bias_place(const GradientPair& pair, GradientTrialResult& re
   return true;
 }
 
+// Whether the candidate's attention has the array at all: it may be what the candidate lacks.
+bool GradientTrial::has_array(GradientOf of) const {
+  switch (of) {
+    case GradientOf::slopes:
+      return resolved_.slopes.present;
+    case GradientOf::sinks:
+      return resolved_.sinks.present;
+    case GradientOf::bias_table:
+      return resolved_.bias_table.present;
+    case GradientOf::bucket_table:
+      return resolved_.bucket_table.present;
+    default:
+      return true;
+  }
+}
+
 bool GradientTrial::head_sums(const GradientPair& pair, GradientTrialResult& result) const {
-  if (pair.comparison.at.empty()) return false;
+  if (pair.comparison.at.empty() || !has_array(pair.of)) return false;
   const std::int64_t head = pair.comparison.at.front();
   const Span batch{0, resolved_.batch}, heads{head, 1};
-  if (!may_split(batch, heads) || !affords(batch, heads)) return false;
-  Group made = part(batch, heads);
+  if (!may_split(batch, heads) || !affords_loops(batch, heads)) return false;
+  ProblemGroup made = part(batch, heads);
   const bool listed = pair.of == GradientOf::slopes || pair.of == GradientOf::sinks;
   const std::int64_t columns = listed ? 1 : pair.ours.shape()[1];
   std::vector<double> row(static_cast<std::size_t>(columns)), given(row.size());

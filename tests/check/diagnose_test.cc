@@ -597,6 +597,27 @@ TEST(Diagnose, ShapesThatDoNotFitTheProblemThrow) {
   EXPECT_THROW(diagnose(right.problem(), ours.output.view(), ours.lse.view(), {}), InvalidArgument);
 }
 
+TEST(Diagnose, DropoutIgnoredAndWhatCannotBeTriedBesideIt) {
+  const NaiveAttention wrong = plain();
+  AttentionProblem problem = wrong.problem();
+  problem.dropout = 0.3;
+  problem.dropout_seed = 2;
+  const ExpectReport report = expected(problem, wrong.output());
+  EXPECT_THAT(named(report), ElementsAre("dropout_ignored"));
+  ASSERT_EQ(report.not_tried.size(), 1u);
+  EXPECT_THAT(report.not_tried[0], HasSubstr("with dropout, rows cannot be looked at one by one"));
+  // Its own answer is recognised, and a window beside dropout too.
+  const AttentionResult ours = answer(problem);
+  const std::vector<float> own(ours.output.data<float>(),
+                               ours.output.data<float>() + ours.output.size());
+  EXPECT_TRUE(expected(problem, own).matches);
+  problem.causal = true;
+  problem.window = 3;
+  EXPECT_THAT(faults(problem, own), IsEmpty());  // neither mask alone explains it
+  problem.window = 0;
+  EXPECT_THAT(faults(problem, own), ElementsAre("causal_missing"));
+}
+
 TEST(Diagnose, EveryFaultOfTheCatalogHasItsOwnNameAndMeaning) {
   std::set<std::string> names;
   for (const KnownFault& fault : known_faults()) {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -224,7 +227,7 @@ TEST_F(Gradients, ABiasSummedAveragedOrOfOneBatchRow) {
   EXPECT_TRUE(of(sums).matches);
   expect_one(of(means), "bias_averaged", "averaged, not summed, over the 2 places");
   expect_one(of(first), "bias_not_summed", "the first place alone");
-  expect_one(of(last), "bias_not_summed", "the last head or batch row alone");
+  expect_one(of(last), "bias_not_summed", "at the last head or batch row alone");
 }
 
 TEST_F(Gradients, OfABiasThatAllQueriesShare) {
@@ -245,6 +248,39 @@ TEST_F(Gradients, OfABiasThatAllQueriesShare) {
   EXPECT_TRUE(report(problem, {.bias = View(right.data(), {9})}).matches);
   expect_one(report(problem, {.bias = View(wrong.data(), {1, 4, 1, 9})}), "bias_not_summed",
              "summed over heads, along");
+}
+
+TEST_F(Gradients, OfSlopesAndTables) {
+  const std::vector<float> slopes{0.5f, 0.25f, 0.125f, 0.0625f};
+  const std::vector<float> table = random_numbers(4 * 5, 8);
+  const auto entry = [](auto i, auto j) { return std::clamp<std::int64_t>(j - i - 2, -2, 2) + 2; };
+  right_.bias = [&](auto, auto h, auto i, auto j) {
+    const auto head = static_cast<std::size_t>(h);
+    return static_cast<double>(table[head * 5 + static_cast<std::size_t>(entry(i, j))]) -
+           static_cast<double>(slopes[head]) * static_cast<double>(std::abs(i + 2 - j));
+  };
+  AttentionProblem problem = right_.problem();
+  problem.slopes = View(slopes.data(), {4});
+  problem.bias_table = View(table.data(), {4, 5});
+  const std::vector<double> scores = naive_gradients(right_, grad_output_).scores;
+  std::vector<double> of_slopes(4), of_table(4 * 5);
+  for (std::size_t n = 0; n < scores.size(); ++n) {
+    const auto j = static_cast<std::int64_t>(n % 9), i = static_cast<std::int64_t>(n / 9 % 7);
+    const std::size_t head = n / 63 % 4;
+    of_slopes[head] -= scores[n] * static_cast<double>(std::abs(i + 2 - j));
+    of_table[head * 5 + static_cast<std::size_t>(entry(i, j))] += scores[n];
+  }
+  std::vector<float> s = as_floats(of_slopes);
+  std::vector<float> t = as_floats(of_table);
+  const ExpectedGradients theirs{.slopes = View(s.data(), {4}),
+                                 .bias_table = View(t.data(), {4, 5})};
+  EXPECT_TRUE(report(problem, theirs).matches);
+  for (float& value : s) value = -value;
+  expect_one(report(problem, theirs), "slope_gradient_sign", "your grad_slopes equals ours with");
+  for (float& value : s) value = -value;
+  problem.causal = true;  // which the file's backward pass does not know
+  expect_one(report(problem, theirs), "causal_missing",
+             "your grad_slopes and grad_bias_table equal those of attention without the causal");
 }
 
 TEST_F(Gradients, ALossThatIsAMeanScalesThemAll) {
@@ -331,6 +367,51 @@ TEST_F(Gradients, WhatCancelsIsNotCompared) {
   EXPECT_FALSE(
       check_expected_gradients(problem, {back, ours}, {.q = View(noise.data(), {1, 1, 6, 16})})
           .matches);
+}
+
+// Ours is spoilt here: the file is right, and the oracle says so.
+TEST_F(Gradients, OurOwnFaultIsNotBlamedOnTheFile) {
+  const AttentionProblem problem = right_.problem();
+  AttentionGradientResult spoilt = ours(problem);
+  spoilt.k.data<float>()[33] += 0.01f;
+  const GradientReport found = check_expected_gradients(problem, {back(), spoilt}, made(right_));
+  EXPECT_THAT(named(found), ElementsAre("none"));
+}
+
+TEST_F(Gradients, OnEitherSideOfTheOracleIsRounding) {
+  const AttentionProblem problem = right_.problem();
+  AttentionGradientResult near = ours(problem);
+  ExpectedGradients theirs = made(right_);
+  theirs.atol = 1e-4;
+  theirs.rtol = 0;
+  near.k.data<float>()[33] += 0.9e-4f;
+  k_[33] -= 0.9e-4f;
+  const GradientReport found = check_expected_gradients(problem, {back(), near}, theirs);
+  EXPECT_FALSE(found.matches);
+  EXPECT_THAT(named(found), ElementsAre("rounding"));
+}
+
+TEST_F(Gradients, DropoutThatIsIgnoredIsNamed) {
+  AttentionProblem problem = right_.problem();
+  problem.dropout = 0.3;
+  problem.dropout_seed = 4;
+  const GradientReport found = report(problem, made(right_));
+  EXPECT_FALSE(found.matches);
+  EXPECT_THAT(named(found), ElementsAre("dropout_ignored"));
+  problem.dropout = 0;
+  AttentionProblem same = problem;
+  same.dropout_seed = 9;  // nothing is drawn
+  EXPECT_TRUE(report(same, made(right_)).matches);
+}
+
+TEST_F(Gradients, EveryFaultHasItsOwnNameAndMeaning) {
+  std::set<std::string> names;
+  for (const std::vector<KnownFault>* list : {&known_faults(), &known_gradient_faults()}) {
+    for (const KnownFault& fault : *list) {
+      EXPECT_TRUE(names.insert(fault.name).second) << fault.name;
+      EXPECT_FALSE(std::string(fault.meaning).empty());
+    }
+  }
 }
 
 TEST_F(Gradients, GivenTolerancesDecide) {

@@ -35,6 +35,7 @@ struct CompareOptions {
   std::int64_t width = 1;                 ///< D
   std::int64_t keys = 1;                  ///< S
   std::optional<DType> computed_in = {};  ///< q's dtype where the arrays do not show it
+  double times = 1;                       ///< of `relative_tolerance`
 };
 
 /// What differs within one part (a head over the whole batch, or a batch row over all heads).
