@@ -1,5 +1,6 @@
 #include "volvelle/attention/attend_backward.h"
 
+#include "attention/backward_path.h"
 #include "attention/composed_backward.h"
 #include "attention/fused_backward.h"
 #include "attention/oracle_backward.h"
@@ -10,23 +11,10 @@
 namespace volvelle {
 namespace {
 
-AttentionPath choose_path(const ResolvedAttention& problem, const ResolvedBackward& backward,
-                          AttentionPath wanted) {
-  if (wanted == AttentionPath::oracle || wanted == AttentionPath::composed) return wanted;
-  const char* refusal = fused_backward_refusal(problem, backward);
-  if (wanted == AttentionPath::fused && refusal != nullptr) {
-    throw Unsupported(
-        "[attend_backward] the fused path was asked for and cannot take this "
-        "problem: " +
-        std::string(refusal) + "; use path automatic or composed");
-  }
-  return refusal == nullptr ? AttentionPath::fused : AttentionPath::composed;
-}
-
 void run(const ResolvedAttention& problem, const ResolvedBackward& backward,
          const AttentionOptions& options) {
   const int threads = resolve_threads(options.threads);
-  const AttentionPath path = choose_path(problem, backward, options.path);
+  const AttentionPath path = choose_backward_path(problem, backward, options.path);
   check_saved(problem, backward);
   if (!backward.any_wanted()) return;
   switch (path) {

@@ -81,11 +81,14 @@ int explain_only(const Invocation& call, const AttendInputs& inputs, const Atten
   const AttentionOptions how = attention_options(options);
   const AttentionPlan plan = explain(inputs.problem, how);
   const int count = how.threads > 0 ? how.threads : threads();
+  std::optional<AttentionBackwardPlan> backward;
+  if (options.backward) backward = explain_backward(inputs.problem, how);
   if (options.json) {
-    write_plan_json(call.out, inputs, plan, count);
-  } else {
-    call.out << plan_text(inputs, plan, count);
+    write_plan_json(call.out, inputs, plan, backward, count);
+    return kDone;
   }
+  call.out << plan_text(inputs, plan, count);
+  if (backward) call.out << backward_plan_text(*backward);
   return kDone;
 }
 

@@ -27,6 +27,7 @@ BackwardRun run_backward(const AttendInputs& inputs, const AttentionSaved& saved
                          const AttentionOptions& options) {
   BackwardRun run;
   const AttentionProblem& problem = inputs.problem;
+  run.plan = explain_backward(problem, saved, inputs.grad_output, options);
   AttentionGradientResult& own = run.gradients;
   const AttentionGradients gradients{
       .q = place(own.q, problem.q, inputs.layout),

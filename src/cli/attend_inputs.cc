@@ -108,6 +108,9 @@ void Gatherer::set_projected() {
     const SourcedArray weight = array_of_option(option, text);
     return pool_.keep(projected(tokens, as_values(weight, dtype_), count, head_axis, name));
   };
+  if (options_.backward) {
+    result_.remarks.push_back("gradients are those of q, k and v, which --x and its weights make");
+  }
   result_.problem.q = one("wq", *options_.wq, heads);
   result_.problem.k = one("wk", *options_.wk, key_heads);
   result_.problem.v = one("wv", *options_.wv, key_heads);

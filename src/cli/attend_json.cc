@@ -93,6 +93,15 @@ void write_plan(JsonWriter& json, const AttendInputs& inputs, const AttentionPla
   }
 }
 
+void write_backward(JsonWriter& json, const AttentionBackwardPlan& plan,
+                    const std::optional<double>& milliseconds) {
+  json.key("backward").begin_object();
+  json.key("path").value(name_of_path(plan.path)).key("reason").value(plan.reason);
+  json.key("simd").value(plan.simd);
+  if (milliseconds) json.key("milliseconds").value(*milliseconds);
+  json.end_object();
+}
+
 void write_steps(JsonWriter& json, const AttentionSteps& steps, int rank) {
   write_step(json, "scores", steps.scores, steps.excluded, rank);
   write_step(json, "scaled", steps.scaled, steps.excluded, rank);
@@ -137,7 +146,7 @@ void write_json(std::ostream& out, const AttendDocument& document) {
   write_plan(json, inputs, run.plan, run.threads, &run.result.output,
              run.backward ? &run.backward->gradients : nullptr);
   json.key("milliseconds").value(run.milliseconds);
-  if (run.backward) json.key("backward_milliseconds").value(run.backward->milliseconds);
+  if (run.backward) write_backward(json, run.backward->plan, run.backward->milliseconds);
   if (options.out) {
     json.key("out").value(*options.out);
   } else {
@@ -162,10 +171,11 @@ void write_json(std::ostream& out, const AttendDocument& document) {
 }
 
 void write_plan_json(std::ostream& out, const AttendInputs& inputs, const AttentionPlan& plan,
-                     int threads) {
+                     const std::optional<AttentionBackwardPlan>& backward, int threads) {
   JsonWriter json(out);
   json.begin_object();
   write_plan(json, inputs, plan, threads, nullptr, nullptr);
+  if (backward) write_backward(json, *backward, std::nullopt);
   json.end_object();
 }
 

@@ -20,9 +20,9 @@ struct AttendDocument {
 /// (unless they went to a file) and the comparison. Excluded scores are null.
 void write_json(std::ostream& out, const AttendDocument& document);
 
-/// The same for --explain: no arrays, no time.
+/// The same for --explain: no arrays, no time; `backward` with --backward.
 void write_plan_json(std::ostream& out, const AttendInputs& inputs, const AttentionPlan& plan,
-                     int threads);
+                     const std::optional<AttentionBackwardPlan>& backward, int threads);
 
 const char* name_of_path(AttentionPath path);
 

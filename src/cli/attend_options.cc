@@ -52,7 +52,7 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.text("--keep", o.keep, "FILE|NUMBERS",
             "a mask that broadcasts to (B,H,T,S): 1 or true is seen, 0 or false is not");
 
-  line.group("Scores");
+  line.group("Scores and weights");
   line.number("--scale", o.scale, "X", "factor of q.k (1/sqrt(D))");
   line.number("--softcap", o.softcap, "C", "scores become C tanh(score / C)");
   line.text("--bias", o.bias, "FILE|NUMBERS", "added to the scores; broadcasts to (B,H,T,S)");
@@ -122,9 +122,9 @@ void check(const AttendOptions& o) {
   require(!o.force || o.out, "--force is about --out; give that too");
   require(!o.threads || (*o.threads >= 1 && *o.threads <= 1024), "--threads takes 1 to 1024");
   require(!o.digits || (*o.digits >= 0 && *o.digits <= 17), "--digits takes 0 to 17");
-  require(!o.explain || (!o.steps && !o.weights && !o.entropy && !o.column_sums && !o.expect &&
-                         !o.out && !o.backward),
-          "--explain computes nothing, so there is nothing to show, compare or write with it");
+  require(
+      !o.explain || (!o.steps && !o.weights && !o.entropy && !o.column_sums && !o.expect && !o.out),
+      "--explain computes nothing, so there is nothing to show, compare or write with it");
 }
 
 }  // namespace volvelle::cli

@@ -13,6 +13,7 @@ namespace volvelle::cli {
 
 /// The way back.
 struct BackwardRun {
+  AttentionBackwardPlan plan;
   AttentionGradientResult gradients;  ///< each in the order of its input's axes
   View q_bhtd, k_bgsd, v_bgse;        ///< the same memory on the problem's axes
   std::optional<AttentionBackwardSteps> steps;

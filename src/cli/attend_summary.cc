@@ -196,6 +196,11 @@ std::string plan_text(const AttendInputs& inputs, const AttentionPlan& plan, int
   return text;
 }
 
+std::string backward_plan_text(const AttentionBackwardPlan& plan) {
+  return line("backward",
+              std::string(name_of_path(plan.path)) + " on " + plan.simd + ": " + plan.reason);
+}
+
 std::string summary_text(const AttendInputs& inputs, const AttendRun& run, int digits) {
   std::string text = plan_text(inputs, run.plan, run.threads);
   text += line("output", output_text(run, digits));

@@ -10,6 +10,9 @@ namespace volvelle::cli {
 /// Which path would run, why, and how many tiles it would meet.
 std::string plan_text(const AttendInputs& inputs, const AttentionPlan& plan, int threads);
 
+/// The same of the way back: a line.
+std::string backward_plan_text(const AttentionBackwardPlan& plan);
+
 /// A large run on one page: shapes, path, output, time, entropy per head.
 std::string summary_text(const AttendInputs& inputs, const AttendRun& run, int digits);
 

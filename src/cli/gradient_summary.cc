@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/attend_backward.h"
+#include "cli/attend_json.h"
 #include "cli/score_table.h"
 #include "cli/seen_pairs.h"
 #include "cli/view_axes.h"
@@ -53,7 +54,9 @@ std::string index_text(const Shape& shape, std::int64_t at) {
 
 std::string time_text(const AttendInputs& inputs, const AttendRun& run) {
   const BackwardRun& backward = *run.backward;
-  std::string text = "Made in " + duration(backward.milliseconds * 1e-3);
+  std::string text = "By the " + std::string(name_of_path(backward.plan.path)) + " path (" +
+                     backward.plan.reason + ") on " + backward.plan.simd + " in " +
+                     duration(backward.milliseconds * 1e-3);
   if (backward.calls > 1) text += " (median of " + std::to_string(backward.calls) + ")";
   const std::optional<double> seen = seen_pairs(inputs.problem, run.plan);
   if (!seen || backward.milliseconds <= 0) return text + '.';

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "volvelle/attention/attend.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/base/export.h"
@@ -76,5 +78,23 @@ VOLVELLE_API AttentionGradientResult attend_backward(const AttentionProblem& pro
                                                      const View& grad_output,
                                                      const AttentionGradientRequest& request = {},
                                                      const AttentionOptions& options = {});
+
+/// Which path attend_backward takes, and why.
+struct AttentionBackwardPlan {
+  AttentionPath path = AttentionPath::fused;
+  std::string reason;
+  std::string simd;  ///< as AttentionPlan's
+};
+
+/// Throws what attend_backward would throw for the shapes, dtypes and path.
+VOLVELLE_API AttentionBackwardPlan explain_backward(const AttentionProblem& problem,
+                                                    const AttentionSaved& saved,
+                                                    const View& grad_output,
+                                                    const AttentionOptions& options = {});
+
+/// What is known before `attend` ran: its log-sum-exp may still turn out too coarse for the fused
+/// path.
+VOLVELLE_API AttentionBackwardPlan explain_backward(const AttentionProblem& problem,
+                                                    const AttentionOptions& options = {});
 
 }  // namespace volvelle
