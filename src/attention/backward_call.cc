@@ -13,7 +13,7 @@ constexpr std::int64_t kTile = kernels::kTileKeys;
 constexpr std::int64_t kGroupQueries = 128;
 constexpr int kMostPanels = 8;
 // Tiles in a task's block of keys: its queries are brought into lanes once per block.
-constexpr std::int64_t kBlockTiles = 4;
+constexpr std::int64_t kBlockTiles = 8;
 constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
@@ -40,8 +40,9 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedB
   groups = (problem.queries + group_queries - 1) / group_queries;
   forward.panels_per_task = group_panels;
   forward.walk_bytes = PanelWalk<T>::bytes(forward, group_panels);
-  padded_width = rounded_up(problem.width, lanes);
-  padded_value_width = rounded_up(problem.value_width, lanes);
+  band = 2 * lanes;
+  padded_width = rounded_up(problem.width, band);
+  padded_value_width = rounded_up(problem.value_width, band);
 
   sets_batch = bias.joins_batch() ? 1 : problem.batch;
   sets_heads = bias.joins_heads() ? 1 : problem.key_heads;

@@ -39,6 +39,8 @@ struct BackwardCall {
   std::int64_t tasks() const { return blocks * sets_batch * sets_heads; }
   /// Whether the order of what is added for a query matters.
   bool in_turn() const { return backward.grad_q.present || bias.in_key_order(); }
+  /// Whether some query may not see some key that it meets in a tile.
+  bool guarded() const { return problem.has_exclusion() || problem.has_bias(); }
   std::int64_t first_block(const KeyRange& range) const { return range.first / block_keys; }
   std::int64_t last_block(const KeyRange& range) const {
     return range.first < range.last ? (range.last - 1) / block_keys : first_block(range);
@@ -56,7 +58,8 @@ struct BackwardCall {
   std::int64_t groups;
   std::int64_t block_keys, blocks;                ///< a multiple of kTileKeys; at least one block
   std::int64_t sets_batch, sets_heads;            ///< sets of planes: 1, or B and G
-  std::int64_t padded_width, padded_value_width;  ///< multiples of a vector
+  std::int64_t band;                              ///< columns of a band of packed rows: two vectors
+  std::int64_t padded_width, padded_value_width;  ///< multiples of a band
 
   T* lse;              ///< (B,H,groups * group_queries), units of scores; +inf: takes no part
   T* delta;            ///< the same

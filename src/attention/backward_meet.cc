@@ -23,42 +23,61 @@ bool seen(const kernels::TileStep<T>& tile, int j, int x, int panel) {
 
 }  // namespace
 
+// Rows of queries in bands; `rows` is the place of the first in the first band.
+template <class T>
+void BackwardWalk<T>::load_bands(const Strided4& view, std::int64_t query, int count,
+                                 std::int64_t width, T* rows) const {
+  for (std::int64_t c = 0; c < width; c += call_.band, rows += call_.group_queries * call_.band) {
+    load_padded_rows(view, view.offset(b_, h_, query, c), count, std::min(call_.band, width - c),
+                     rows, call_.band);
+  }
+}
+
 template <class T>
 void BackwardWalk<T>::load_queries(int slot, std::int64_t query, int count) {
   const ResolvedAttention& problem = call_.problem;
   const ResolvedBackward& wanted = call_.backward;
   const std::int64_t panel = call_.forward.panel;
-  const Strided4& grad = wanted.grad_output;
-  T* grad_rows = grad_rows_ + slot * panel * call_.padded_value_width;
-  load_padded_rows(grad, grad.offset(b_, h_, query, 0), count, problem.value_width, grad_rows,
-                   call_.padded_value_width);
-  if (wanted.scores_wanted()) {
-    call_.forward.kernels.transpose(
-        grad_rows, call_.padded_value_width, count, static_cast<int>(problem.value_width), T{1},
-        grad_lanes_ + slot * panel * problem.value_width, static_cast<int>(panel));
-  }
+  const std::int64_t place = slot * panel * call_.band;
+  T* grad_rows = grad_rows_ + place;
+  load_bands(wanted.grad_output, query, count, problem.value_width, grad_rows);
   if (wanted.grad_k.present) {
-    load_padded_rows(problem.q, problem.q.offset(b_, h_, query, 0), count, problem.width,
-                     query_rows_ + slot * panel * call_.padded_width, call_.padded_width);
+    load_bands(problem.q, query, count, problem.width, query_rows_ + place);
   }
+  if (!wanted.scores_wanted()) return;
+  T* lanes = grad_lanes_ + slot * panel * problem.value_width;
+  for (std::int64_t c = 0; c < problem.value_width; c += call_.band) {
+    call_.forward.kernels.transpose(grad_rows + c * call_.group_queries, call_.band, count,
+                                    static_cast<int>(std::min(call_.band, problem.value_width - c)),
+                                    T{1}, lanes + c * panel, static_cast<int>(panel));
+  }
+}
+
+template <class T>
+bool BackwardWalk<T>::finite_rows(int place, int count) const {
+  const auto band = static_cast<int>(call_.band);
+  const auto finite = [&](const T* rows, std::int64_t width) {
+    for (std::int64_t c = 0; c < width; c += band) {
+      const T* first = rows + c * call_.group_queries + place * band;
+      if (!call_.kernels.all_finite(first, band, count, band)) return false;
+    }
+    return true;
+  };
+  return finite(grad_rows_, call_.padded_value_width) &&
+         (!call_.backward.grad_k.present || finite(query_rows_, call_.padded_width));
 }
 
 template <class T>
 void BackwardWalk<T>::clear_rows(int slot, int count) {
   const int panel = call_.forward.panel;
-  const std::int64_t k_width = call_.backward.grad_k.present ? call_.padded_width : 0;
-  const std::int64_t v_width = call_.padded_value_width;
-  T* query_rows = query_rows_ + slot * panel * k_width;
-  T* grad_rows = grad_rows_ + slot * panel * v_width;
-  const auto finite = [&](int first, int rows) {
-    return call_.kernels.all_finite(grad_rows + first * v_width, v_width, rows,
-                                    static_cast<int>(v_width)) &&
-           (k_width == 0 || call_.kernels.all_finite(query_rows + first * k_width, k_width, rows,
-                                                     static_cast<int>(k_width)));
-  };
-  const auto clear = [&](int x) {
-    std::fill_n(grad_rows + x * v_width, v_width, T{0});
-    std::fill_n(query_rows + x * k_width, k_width, T{0});
+  const auto clear = [&](int place) {
+    const auto clear_in = [&](T* rows, std::int64_t width) {
+      for (std::int64_t c = 0; c < width; c += call_.band) {
+        std::fill_n(rows + c * call_.group_queries + place * call_.band, call_.band, T{0});
+      }
+    };
+    clear_in(grad_rows_, call_.padded_value_width);
+    if (call_.backward.grad_k.present) clear_in(query_rows_, call_.padded_width);
   };
   const T* lse = call_.lse + row_ + slot * panel;
   const auto takes_part = [&](int x) { return lse[x] != std::numeric_limits<T>::infinity(); };
@@ -66,13 +85,13 @@ void BackwardWalk<T>::clear_rows(int slot, int count) {
   for (int x = 0; x < panel; ++x) {
     if (takes_part(x)) continue;
     limited_[slot] = true;
-    clear(x);
+    clear(slot * panel + x);
   }
-  if (finite(0, count)) return;
+  if (!call_.guarded() || finite_rows(slot * panel, count)) return;
   for (int x = 0; x < count; ++x) {
-    if (!takes_part(x) || finite(x, 1)) continue;
+    if (!takes_part(x) || finite_rows(slot * panel + x, 1)) continue;
     bad_query_[bad_queries_++] = slot * panel + x;
-    clear(x);
+    clear(slot * panel + x);
   }
 }
 
@@ -235,25 +254,26 @@ void BackwardWalk<T>::add_bad_queries(int slot, const kernels::BackwardStep<T>& 
   const ResolvedAttention& problem = call_.problem;
   const ResolvedBackward& wanted = call_.backward;
   const int panel = call_.forward.panel;
-  const auto add = [&](const Strided4& view, std::int64_t width, std::int64_t stride, int x,
-                       const T* factors, T* sums) {
+  const auto add = [&](const Strided4& view, std::int64_t width, int x, const T* factors, T* sums) {
     load_padded_rows(view, view.offset(b_, h_, walk_->query(slot) + lane + x, 0), 1, width,
                      scratch_rows_, width);
     for (int j = 0; j < step.tile.keys; ++j) {
       if (!seen(step.tile, j, x, panel)) continue;
-      T* to = sums + (key - first_key_ + j) * stride;
-      for (std::int64_t c = 0; c < width; ++c) to[c] += factors[j * panel + x] * scratch_rows_[c];
+      T* to = sums + (key - first_key_ + j) * call_.band;
+      for (std::int64_t c = 0; c < width; ++c) {
+        to[c / call_.band * call_.block_keys * call_.band + c % call_.band] +=
+            factors[j * panel + x] * scratch_rows_[c];
+      }
     }
   };
   for (int i = 0; i < bad_queries_; ++i) {
     const int x = bad_query_[i] - slot * panel - lane;
     if (x < 0 || x >= step.tile.vectors * call_.forward.kernels.lanes) continue;
     if (wanted.grad_v.present) {
-      add(wanted.grad_output, problem.value_width, call_.padded_value_width, x, step.tile.scores,
-          value_sums_);
+      add(wanted.grad_output, problem.value_width, x, step.tile.scores, value_sums_);
     }
     if (wanted.grad_k.present) {
-      add(problem.q, problem.width, call_.padded_width, x, step.score_grads, key_sums_);
+      add(problem.q, problem.width, x, step.score_grads, key_sums_);
     }
   }
 }
@@ -273,10 +293,11 @@ void BackwardWalk<T>::add_to_keys(std::int64_t tile_first) {
     product.parts = parts;
     product.count = count;
     product.rows = rows;
-    product.columns = static_cast<int>(width);
+    product.columns = static_cast<int>((width + lanes - 1) / lanes * lanes);
     product.left_stride = panel;
-    product.right_stride = product.out_stride = width;
-    product.out = sums + (tile_first - first_key_ + row) * width;
+    product.right_band = call_.group_queries * call_.band;
+    product.out_band = call_.block_keys * call_.band;
+    product.out = sums + (tile_first - first_key_ + row) * call_.band;
     call_.kernels.add_rows(product);
   };
   for (int row = 0; row < kTile;) {
@@ -298,17 +319,16 @@ void BackwardWalk<T>::add_to_keys(std::int64_t tile_first) {
         joined = true;
         const std::int64_t left = (slot * kTile + row) * panel + vector * lanes;
         const std::int64_t right = slot * panel + vector * lanes;
-        weight_parts_[count] = {weights_ + left, grad_rows_ + right * call_.padded_value_width,
-                                lanes};
-        grad_parts_[count] = {score_grads_ + left, query_rows_ + right * call_.padded_width, lanes};
+        weight_parts_[count] = {weights_ + left, grad_rows_ + right * call_.band, lanes};
+        grad_parts_[count] = {score_grads_ + left, query_rows_ + right * call_.band, lanes};
         ++count;
       }
     }
     if (count > 0 && wanted.grad_v.present) {
-      add(row, next - row, weight_parts_, count, value_sums_, call_.padded_value_width);
+      add(row, next - row, weight_parts_, count, value_sums_, call_.problem.value_width);
     }
     if (count > 0 && wanted.grad_k.present) {
-      add(row, next - row, grad_parts_, count, key_sums_, call_.padded_width);
+      add(row, next - row, grad_parts_, count, key_sums_, call_.problem.width);
     }
     row = next;
   }

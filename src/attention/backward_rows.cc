@@ -21,9 +21,9 @@ template <class T>
 void load_padded_rows(const Strided4& view, std::int64_t offset, std::int64_t rows,
                       std::int64_t columns, T* to, std::int64_t to_stride) {
   if (view.dtype == dtype_of<T> && (view.stride[3] == 1 || columns == 1)) {
-    kernels::backward_kernels<T>().copy_rows(static_cast<const T*>(view.data) + offset,
-                                             view.stride[2], static_cast<int>(rows),
-                                             static_cast<int>(columns), to, to_stride);
+    kernels::backward_kernels<T>().copy_rows(
+        static_cast<const T*>(view.data) + offset, view.stride[2], static_cast<int>(rows),
+        static_cast<int>(columns), T{1}, to, to_stride, static_cast<int>(to_stride));
     return;
   }
   if (loads_directly<T>(view.dtype)) {
@@ -56,11 +56,16 @@ template <class T>
 void store_scaled_rows(const T* from, std::int64_t from_stride, std::int64_t rows,
                        std::int64_t columns, T factor, const Strided4& view, std::int64_t offset,
                        T* row) {
-  const bool direct = view.dtype == dtype_of<T> && view.stride[3] == 1;
+  const auto copy = kernels::backward_kernels<T>().copy_rows;
+  const int width = static_cast<int>(columns);
+  if (view.dtype == dtype_of<T> && view.stride[3] == 1) {
+    T* to = static_cast<T*>(const_cast<void*>(view.data)) + offset;
+    copy(from, from_stride, static_cast<int>(rows), width, factor, to, view.stride[2], width);
+    return;
+  }
   for (std::int64_t r = 0; r < rows; ++r, from += from_stride, offset += view.stride[2]) {
-    T* to = direct ? static_cast<T*>(const_cast<void*>(view.data)) + offset : row;
-    for (std::int64_t c = 0; c < columns; ++c) to[c] = factor * from[c];
-    if (!direct) store_rows(row, 1, columns, view, offset, view.stride[2], view.stride[3]);
+    copy(from, 0, 1, width, factor, row, 0, width);
+    store_rows(row, 1, columns, view, offset, view.stride[2], view.stride[3]);
   }
 }
 

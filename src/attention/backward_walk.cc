@@ -7,6 +7,7 @@
 #include "attention/backward_rows.h"
 #include "attention/carver.h"
 #include "attention/oracle_terms.h"
+#include "attention/tile_source.h"
 
 namespace volvelle {
 namespace {
@@ -148,17 +149,21 @@ void BackwardWalk<T>::open_keys(std::int64_t b, std::int64_t g, std::int64_t blo
   block_ = block;
   first_key_ = block * call_.block_keys;
   last_key_ = std::min(first_key_ + call_.block_keys, problem.keys);
-  const std::int64_t keys = last_key_ - first_key_;
-  if (call_.backward.grad_k.present) std::fill_n(key_sums_, keys * call_.padded_width, T{0});
+  if (call_.backward.grad_k.present) {
+    std::fill_n(key_sums_, call_.block_keys * call_.padded_width, T{0});
+  }
   if (call_.backward.grad_v.present) {
-    std::fill_n(value_sums_, keys * call_.padded_value_width, T{0});
+    std::fill_n(value_sums_, call_.block_keys * call_.padded_value_width, T{0});
   }
   std::fill_n(offset_sums_, call_.offsets.entries(), 0.0);
-  for (std::int64_t from = first_key_; call_.backward.grad_q.present && from < last_key_;
-       from += kTile) {
+  const bool look = call_.guarded() && call_.backward.grad_q.present;
+  for (std::int64_t from = first_key_; from < last_key_; from += kTile) {
+    bool& finite = finite_keys_[(from - first_key_) / kTile];
+    finite = true;
+    if (!look) continue;
     const auto count = static_cast<int>(std::min(kTile, last_key_ - from));
     const KeyValueTile<T> tile = call_.forward.source.load(b, g, from, count, tile_scratch_);
-    finite_keys_[(from - first_key_) / kTile] =
+    finite =
         call_.kernels.all_finite(tile.k, tile.k_stride, count, static_cast<int>(problem.width));
   }
 }
@@ -176,15 +181,16 @@ template <class T>
 void BackwardWalk<T>::close_keys() {
   const ResolvedAttention& problem = call_.problem;
   const std::int64_t keys = last_key_ - first_key_;
-  const auto store = [&](const Strided4& to, const T* sums, std::int64_t stride, std::int64_t width,
-                         T factor) {
+  const auto store = [&](const Strided4& to, const T* sums, std::int64_t width, T factor) {
     if (!to.present) return;
-    store_scaled_rows(sums, stride, keys, width, factor, to, to.offset(b_, g_, first_key_, 0),
-                      scratch_rows_);
+    for (std::int64_t c = 0; c < width; c += call_.band) {
+      store_scaled_rows(sums + c * call_.block_keys, call_.band, keys,
+                        std::min(call_.band, width - c), factor, to,
+                        to.offset(b_, g_, first_key_, c), scratch_rows_);
+    }
   };
-  store(call_.backward.grad_k, key_sums_, call_.padded_width, problem.width,
-        static_cast<T>(problem.scale));
-  store(call_.backward.grad_v, value_sums_, call_.padded_value_width, problem.value_width, T{1});
+  store(call_.backward.grad_k, key_sums_, problem.width, static_cast<T>(problem.scale));
+  store(call_.backward.grad_v, value_sums_, problem.value_width, T{1});
 }
 
 template <class T>
@@ -207,6 +213,7 @@ void BackwardWalk<T>::meet(std::int64_t h, std::int64_t group) {
   group_ = group;
   plane_ = call_.plane(b_, h);
   row_ = (plane_ * call_.groups + group) * call_.group_queries;
+  if (call_.blocks == 1) prepare_group(b_, h, group);
   const KeyRange& range = call_.ranges[plane_ * call_.groups + group];
   if (block_ < call_.first_block(range) || block_ > call_.last_block(range)) return;
   my_turn_ = false;
@@ -229,13 +236,16 @@ void BackwardWalk<T>::store_query_grads(std::int64_t group) {
   const Strided4& to = call_.backward.grad_q;
   const std::int64_t panel = call_.forward.panel;
   const auto width = static_cast<int>(problem.width);
+  const T scale = static_cast<T>(problem.scale);
+  const bool direct = to.dtype == dtype_of<T> && to.stride[3] == 1;
   for (int slot = 0; slot < panels_; ++slot) {
-    const std::int64_t query = group * call_.group_queries + slot * panel;
+    const std::int64_t offset = to.offset(b_, h_, group * call_.group_queries + slot * panel, 0);
     const int count = walk_->count(slot);
-    call_.forward.kernels.transpose(query_sums_ + slot * panel * width, panel, width, count, T{1},
-                                    scratch_rows_, width);
-    store_scaled_rows(scratch_rows_, width, count, width, static_cast<T>(problem.scale), to,
-                      to.offset(b_, h_, query, 0), scratch_rows_ + panel * width);
+    T* rows = direct ? static_cast<T*>(const_cast<void*>(to.data)) + offset : scratch_rows_;
+    call_.kernels.to_rows(query_sums_ + slot * panel * width, panel, width, count, scale, rows,
+                          direct ? to.stride[2] : width);
+    if (direct) continue;
+    store_rows(scratch_rows_, count, width, to, offset, to.stride[2], to.stride[3]);
   }
 }
 

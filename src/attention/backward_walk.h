@@ -32,6 +32,9 @@ class BackwardWalk {
   std::size_t carve(void* base);
   void open_group(std::int64_t group);
   void load_queries(int slot, std::int64_t query, int count);
+  void load_bands(const Strided4& view, std::int64_t query, int count, std::int64_t width,
+                  T* rows) const;
+  bool finite_rows(int place, int count) const;
   void clear_rows(int slot, int count);
   void take_turn();
   void pass_turn(std::int64_t group);
@@ -63,13 +66,13 @@ class BackwardWalk {
   int* low_ = nullptr;           // [panels][2]: each vector met keys [low, high) of the tile
   int* high_ = nullptr;
   kernels::ProductPart<T>*weight_parts_ = nullptr, *grad_parts_ = nullptr;  // [2 * panels]
-  T *query_rows_ = nullptr, *grad_rows_ = nullptr;       // [group_queries][padded width]
+  T *query_rows_ = nullptr, *grad_rows_ = nullptr;       // [bands][group_queries][band]
   T* grad_lanes_ = nullptr;                              // [panels][E][panel]
   T *weights_ = nullptr, *score_grads_ = nullptr;        // [panels][kTileKeys][panel]
   T* cap_slopes_ = nullptr;                              // [kTileKeys][panel]
   T *first_ = nullptr, *last_ = nullptr;                 // [panel]
   T *query_sums_ = nullptr, *own_query_sums_ = nullptr;  // [panels][D][panel]
-  T *key_sums_ = nullptr, *value_sums_ = nullptr;        // [block_keys][padded width]
+  T *key_sums_ = nullptr, *value_sums_ = nullptr;        // [bands][block_keys][band]
   T *tile_scratch_ = nullptr, *clean_keys_ = nullptr, *scratch_rows_ = nullptr;
   T *bias_scratch_ = nullptr, *diagonals_ = nullptr;
   double* offset_sums_ = nullptr;

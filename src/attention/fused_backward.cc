@@ -99,7 +99,8 @@ void backward_as(const ResolvedAttention& problem, const ResolvedBackward& backw
   TaskMemory<T> memory(call, static_cast<int>(std::min<std::int64_t>(threads, most)),
                        workspaces.slots);
   call.bias.clear(threads);
-  parallel_for(all_groups, threads, [&](std::int64_t task) {
+  // With one block of keys its task has each group to itself and prepares it on the way.
+  parallel_for(call.blocks > 1 ? all_groups : 0, threads, [&](std::int64_t task) {
     memory.lend([&](void* piece) {
       const std::int64_t plane = task / call.groups;
       BackwardWalk<T>(call, piece)

@@ -14,6 +14,7 @@
 #include "kernels/lanes-inl.h"
 #include "kernels/product-inl.h"
 #include "kernels/product_rows-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace volvelle::kernels {
@@ -119,14 +120,24 @@ void RowDots(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int row
 }
 
 template <class T>
-void CopyRows(const T* from, int64_t stride, int rows, int width, T* to, int64_t to_stride) {
+void CopyRows(const T* from, int64_t stride, int rows, int width, T factor, T* to,
+              int64_t to_stride, int to_width) {
   const hn::ScalableTag<T> d;
+  const auto f = hn::Set(d, factor);
   for (int r = 0; r < rows; ++r, from += stride, to += to_stride) {
     int i = 0;
-    for (; i + kLanes<T> <= width; i += kLanes<T>) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-    for (; i < width; ++i) to[i] = from[i];
-    for (; i < to_stride; ++i) to[i] = 0;
+    for (; i + kLanes<T> <= width; i += kLanes<T>) {
+      hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
+    }
+    for (; i < width; ++i) to[i] = factor * from[i];
+    for (; i < to_width; ++i) to[i] = 0;
   }
+}
+
+template <class T>
+void ToRows(const T* from, int64_t stride, int rows, int columns, T factor, T* to,
+            int64_t to_stride) {
+  TransposeRows(from, stride, rows, columns, factor, to, to_stride);
 }
 
 template <class T>
@@ -137,8 +148,8 @@ bool RowsFinite(const T* rows, int64_t stride, int count, int width) {
 template <class T>
 const BackwardKernels<T>& BackwardTable() {
   static constexpr BackwardKernels<T> kTable{
-      Weights<T>, ScoreGrads<T>,   Drop<T>,    ThroughCap<T>, QueryGrads<T>,
-      AddRows<T>, DiagonalSums<T>, RowDots<T>, CopyRows<T>,   RowsFinite<T>};
+      Weights<T>,      ScoreGrads<T>, Drop<T>,     ThroughCap<T>, QueryGrads<T>, AddRows<T>,
+      DiagonalSums<T>, RowDots<T>,    CopyRows<T>, ToRows<T>,     RowsFinite<T>};
   return kTable;
 }
 

@@ -24,18 +24,20 @@ struct BackwardStep {
 template <class T>
 struct ProductPart {
   const T* left;   ///< row r holds `depth` numbers at r * left_stride
-  const T* right;  ///< `depth` rows, right_stride apart
+  const T* right;  ///< `depth` rows of the first band
   int depth;
 };
 
-/// out[r][c] += sum over the parts, in order, of left[r][i] * right[i][c].
+/// out[r][c] += sum over the parts, in order, of left[r][i] * right[i][c]. Columns lie in bands of
+/// two vectors, so that the rows of a band follow each other in memory.
 template <class T>
 struct RowProduct {
   const ProductPart<T>* parts = nullptr;
   int count = 0;
   int rows = 0;
   int columns = 0;  ///< a multiple of a vector's lanes
-  std::int64_t left_stride = 0, right_stride = 0, out_stride = 0;
+  std::int64_t left_stride = 0;
+  std::int64_t right_band = 0, out_band = 0;  ///< from a band to the next
   T* out = nullptr;
 };
 
@@ -58,9 +60,12 @@ struct BackwardKernels {
   /// to[r] = the product of row r of a and row r of b.
   void (*row_dots)(const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, int rows,
                    int width, T* to);
-  /// Copies rows; what is left of each row of `to` is 0.
-  void (*copy_rows)(const T* from, std::int64_t stride, int rows, int width, T* to,
-                    std::int64_t to_stride);
+  /// Copies rows, times `factor`; what is left of each row of `to`, up to `to_width`, is 0.
+  void (*copy_rows)(const T* from, std::int64_t stride, int rows, int width, T factor, T* to,
+                    std::int64_t to_stride, int to_width);
+  /// to[c * to_stride + r] = factor * from[r * stride + c]: lanes back to rows.
+  void (*to_rows)(const T* from, std::int64_t stride, int rows, int columns, T factor, T* to,
+                  std::int64_t to_stride);
   /// Whether every element of the rows is finite.
   bool (*all_finite)(const T* rows, std::int64_t stride, int count, int width);
 };

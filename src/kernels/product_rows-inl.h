@@ -20,27 +20,27 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kRows rows from `row` on and kVectors vectors of columns from `column` on. The block of the
-// result stays in registers over all parts.
+// kRows rows from `row` on of a band, kVectors vectors wide. The block of the result stays in
+// registers over all parts.
 template <int kRows, int kVectors, class T>
-HWY_NOINLINE void AddRowsBlock(const RowProduct<T>& product, int row, int column) {
+HWY_NOINLINE void AddRowsBlock(const RowProduct<T>& product, int row, int band) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  T* HWY_RESTRICT out = product.out + row * product.out_stride + column;
-  const int64_t out_stride = product.out_stride;
+  constexpr int kBand = 2 * kLanes<T>;
+  T* HWY_RESTRICT out = product.out + band * product.out_band + row * kBand;
   const int64_t stride = product.left_stride;
-  const int64_t right_stride = product.right_stride;
+
   V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      sum[r][v] = hn::Load(d, out + r * out_stride + v * kLanes<T>);
+      sum[r][v] = hn::Load(d, out + r * kBand + v * kLanes<T>);
     }
   }
   for (int p = 0; p < product.count; ++p) {
     const T* HWY_RESTRICT left = product.parts[p].left + row * stride;
-    const T* HWY_RESTRICT right = product.parts[p].right + column;
+    const T* HWY_RESTRICT right = product.parts[p].right + band * product.right_band;
     const int depth = product.parts[p].depth;
     const T* HWY_RESTRICT group[(kRows + 3) / 4];
 #pragma GCC unroll 4
@@ -55,7 +55,7 @@ HWY_NOINLINE void AddRowsBlock(const RowProduct<T>& product, int row, int column
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(a, b[v], sum[r][v]);
       }
-      right += right_stride;
+      right += kBand;
 #pragma GCC unroll 4
       for (int g = 0; g < (kRows + 3) / 4; ++g) ++group[g];
     }
@@ -64,25 +64,24 @@ HWY_NOINLINE void AddRowsBlock(const RowProduct<T>& product, int row, int column
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      hn::Store(sum[r][v], d, out + r * out_stride + v * kLanes<T>);
+      hn::Store(sum[r][v], d, out + r * kBand + v * kLanes<T>);
     }
   }
 }
 
-// Column by column of blocks, so that the right rows of one stay in the nearest cache.
+// Band by band, so that the right rows of one stay in the nearest cache.
 template <class T>
 void AddRows(const RowProduct<T>& product) {
-  int column = 0;
-  for (; column + 2 * kLanes<T> <= product.columns; column += 2 * kLanes<T>) {
+  const int vectors = product.columns / kLanes<T>;
+  for (int band = 0; band < vectors / 2; ++band) {
     ForBlocks<2>(product.rows, [&](auto rows, int row) HWY_ATTR {
-      AddRowsBlock<decltype(rows)::value, 2>(product, row, column);
+      AddRowsBlock<decltype(rows)::value, 2>(product, row, band);
     });
   }
-  if (column < product.columns) {
-    ForBlocks<1>(product.rows, [&](auto rows, int row) HWY_ATTR {
-      AddRowsBlock<decltype(rows)::value, 1>(product, row, column);
-    });
-  }
+  if (vectors % 2 == 0) return;
+  ForBlocks<1>(product.rows, [&](auto rows, int row) HWY_ATTR {
+    AddRowsBlock<decltype(rows)::value, 1>(product, row, vectors / 2);
+  });
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

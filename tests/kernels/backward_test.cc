@@ -161,35 +161,43 @@ void check_rows() {
     for (const int columns : {lanes, 2 * lanes, 5 * lanes}) {
       constexpr int kDepth[] = {3, 7};
       const int left_stride = 11;
-      Numbers<T> left(2 * rows * left_stride), right(10 * columns), out(rows * columns);
+      const int bands = (columns / lanes + 1) / 2;
+      const auto at = [&](int r, int c, int height) {
+        return c / (2 * lanes) * height * 2 * lanes + r * 2 * lanes + c % (2 * lanes);
+      };
+      Numbers<T> left(2 * rows * left_stride), right(10 * bands * 2 * lanes);
+      Numbers<T> out(rows * bands * 2 * lanes);
       for (Numbers<T>* drawn : {&left, &right, &out}) drawn->draw(random);
       std::vector<double> wanted;
       for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < columns; ++c) {
-          double sum = out.at(r * columns + c);
+          double sum = out.at(at(r, c, rows));
           for (int i = 0; i < kDepth[0]; ++i) {
-            sum += left.at(r * left_stride + i) * right.at(i * columns + c);
+            sum += left.at(r * left_stride + i) * right.at(at(i, c, 10));
           }
           for (int i = 0; i < kDepth[1]; ++i) {
-            sum += left.at((rows + r) * left_stride + i) * right.at((3 + i) * columns + c);
+            sum += left.at((rows + r) * left_stride + i) * right.at(at(3 + i, c, 10));
           }
           wanted.push_back(sum);
         }
       }
       const kernels::ProductPart<T> parts[] = {
           {left.data(), right.data(), kDepth[0]},
-          {left.data() + rows * left_stride, right.data() + 3 * columns, kDepth[1]}};
+          {left.data() + rows * left_stride, right.data() + 3 * 2 * lanes, kDepth[1]}};
       kernels::RowProduct<T> product;
       product.parts = parts;
       product.count = 2;
       product.rows = rows;
       product.columns = columns;
       product.left_stride = left_stride;
-      product.right_stride = product.out_stride = columns;
+      product.right_band = 10 * 2 * lanes;
+      product.out_band = rows * 2 * lanes;
       product.out = out.data();
       backward.add_rows(product);
       for (int n = 0; n < rows * columns; ++n) {
-        ASSERT_NEAR(out.at(n), wanted[static_cast<std::size_t>(n)], tolerance<T>() * 10) << n;
+        ASSERT_NEAR(out.at(at(n / columns, n % columns, rows)), wanted[static_cast<std::size_t>(n)],
+                    tolerance<T>() * 10)
+            << n;
       }
     }
   }
@@ -209,12 +217,13 @@ void check_row_dots_and_copies() {
     a.draw(random);
     b.draw(random);
     backward.row_dots(a.data(), 70, b.data(), 69, 3, width, dots.data());
-    backward.copy_rows(a.data(), 70, 3, width, copy.data(), 80);
+    backward.copy_rows(a.data(), 70, 3, width, T{2}, copy.data(), 80, 75);
     for (int r = 0; r < 3; ++r) {
       double wanted = 0;
       for (int i = 0; i < width; ++i) wanted += a.at(r * 70 + i) * b.at(r * 69 + i);
       ASSERT_NEAR(dots.at(r), wanted, tolerance<T>() * 20);
-      for (int i = 0; i < 80; ++i) ASSERT_EQ(copy[r * 80 + i], i < width ? a[r * 70 + i] : T{0});
+      for (int i = 0; i < 80; ++i)
+        ASSERT_EQ(copy[r * 80 + i], i < width ? 2 * a[r * 70 + i] : T(i < 75 ? 0 : 9));
     }
     ASSERT_TRUE(backward.all_finite(a.data(), 70, 3, width));
     a[2 * 70 + width - 1] = std::numeric_limits<T>::infinity();
