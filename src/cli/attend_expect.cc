@@ -226,8 +226,10 @@ std::string gradients_text(const GradientReport& report, const std::string& file
     return wrapped("Gradients equal " + file + " within tolerance; largest differences: " + equal,
                    {.indent = 0});
   }
-  std::string text = different.empty() ? "Gradients differ from " + file + " in their shapes only\n"
-                                       : "Gradients differ from " + file + '\n' + different;
+  std::string text =
+      wrapped("Gradients differ from " + file + (different.empty() ? " in their shapes only" : ""),
+              {.indent = 0});
+  text += different;
   if (!equal.empty()) {
     text += wrapped("equal within tolerance; largest differences: " + equal, {}, 2);
   }

@@ -25,9 +25,10 @@ std::string data(const std::string& file) {
   return std::string("\"") + VOLVELLE_TEST_DATA + "/check/" + file + '"';
 }
 
-Verdict verdict(const std::string& options, const std::string& file) {
-  const testing::ProgramRun run = testing::run_command(
-      "volvelle attend " + data("problem.npz") + " " + options + " --json --expect " + data(file));
+Verdict verdict(const std::string& options, const std::string& file,
+                const std::string& problem = "problem.npz") {
+  const testing::ProgramRun run = testing::run_command("volvelle attend " + data(problem) + " " +
+                                                       options + " --json --expect " + data(file));
   Verdict found;
   found.exit_code = run.exit_code;
   const auto document = nlohmann::json::parse(run.standard_output, nullptr, false);
@@ -73,6 +74,21 @@ TEST(ExpectProgram, PyTorchsOwnTrapsAreNamed) {
   EXPECT_THAT(verdict("", "unscaled.npz").faults, ElementsAre("scale_absent"));
   EXPECT_THAT(verdict("--causal --window 5", "causal.npz").faults, ElementsAre("window_missing"));
   EXPECT_THAT(verdict("", "causal.npz").faults, ElementsAre("causal_added"));
+}
+
+TEST(ExpectProgram, PyTorchsGradientsAreOurs) {
+  const std::string problem = "backward_problem.npz";
+  const Verdict found = verdict("--causal --backward", "gradients.npz", problem);
+  EXPECT_EQ(found.exit_code, 0);
+  ASSERT_EQ(found.expect["gradients"].size(), 4u);
+  for (const auto& [name, one] : found.expect["gradients"].items()) {
+    EXPECT_LT(one["max_abs"].get<double>(), 5e-6) << name;
+  }
+  const Verdict by_head = verdict("--causal --backward", "gradients_by_head.npz", problem);
+  EXPECT_EQ(by_head.exit_code, 3);
+  EXPECT_THAT(by_head.faults,
+              ElementsAre("key_heads_not_summed", "key_heads_not_summed", "bias_not_summed"));
+  EXPECT_THAT(verdict("--backward", "gradients.npz", problem).faults, ElementsAre("causal_added"));
 }
 
 TEST(ExpectProgram, RowsFirstIsNamedLayout) {

@@ -20,6 +20,26 @@ def save(name, output):
     numpy.savez(FOLDER / name, output=output.contiguous().numpy())
 
 
+def save_gradients(random, q, k, v):
+    """Two key heads for four query heads, a bias for all batch rows: what autograd makes of it."""
+    k, v = k[:, :2].clone(), v[:, :2].clone()
+    bias, back = (torch.from_numpy(random.standard_normal(shape).astype(numpy.float32))
+                  for shape in ((1, H, T, S), (B, H, T, D)))
+    numpy.savez(FOLDER / "backward_problem.npz", q=q.numpy(), k=k.numpy(), v=v.numpy(),
+                bias=bias.numpy(), grad_output=back.numpy())
+    leaves = [q.clone(), k.repeat_interleave(2, 1), v.repeat_interleave(2, 1), bias.repeat(B, 1, 1, 1)]
+    for leaf in leaves:
+        leaf.requires_grad_(True)
+    hidden = ~torch.ones(T, S, dtype=torch.bool).tril(S - T)
+    attention(*leaves[:3], attn_mask=leaves[3].masked_fill(hidden, -torch.inf)).backward(back)
+    by_head = [leaf.grad.numpy() for leaf in leaves]
+    summed = [by_head[0], *(part.reshape(B, 2, 2, S, D).sum(2) for part in by_head[1:3]),
+              by_head[3].sum(0, keepdims=True)]
+    names = ["grad_q", "grad_k", "grad_v", "grad_bias"]
+    numpy.savez(FOLDER / "gradients.npz", **dict(zip(names, summed)))
+    numpy.savez(FOLDER / "gradients_by_head.npz", **dict(zip(names, by_head)))
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     random = numpy.random.default_rng(3)
@@ -40,6 +60,7 @@ def main():
     save("keep_inverted.npz", attention(q, k, v, attn_mask=~keep))
     save("unscaled.npz", attention(q, k, v, scale=1.0))
     save("rows_first.npz", attention(q, k, v).transpose(1, 2))
+    save_gradients(random, q, k, v)
 
 
 if __name__ == "__main__":
