@@ -41,6 +41,7 @@ FewCall::FewCall(const ResolvedAttention& resolved, int threads, FewWorkspaces& 
   heads = std::min(kernels::kMostDecodeRows / problem.queries, kSlabElements / head_size);
   heads = std::clamp<std::int64_t>(heads, 1, group);
   slabs = (group + heads - 1) / heads;
+  runs_on = threads == 1 && slabs == 1;
   rows = heads * problem.queries;
   query_stride = rounded_up(problem.width, kernels.lanes);
   out_stride = rounded_up(problem.value_width, kernels.lanes);

@@ -55,11 +55,12 @@ struct FewCall {
   const AnyTiles<float> tiles;
   const TileSource<float>& source;
   kernels::Stored stored = kernels::Stored::float32;  ///< what the kernels read
-  std::int64_t group;                                 ///< query heads of a key head
-  std::int64_t heads;                                 ///< of them in a slab
-  std::int64_t slabs;                                 ///< of a key head
-  std::int64_t rows;                                  ///< of a slab, at most
-  std::int64_t block;                                 ///< keys of one step of the kernels
+  bool runs_on;        ///< whoever took a part takes the next one's keys next: one thread, one slab
+  std::int64_t group;  ///< query heads of a key head
+  std::int64_t heads;  ///< of them in a slab
+  std::int64_t slabs;  ///< of a key head
+  std::int64_t rows;   ///< of a slab, at most
+  std::int64_t block;  ///< keys of one step of the kernels
   std::int64_t query_stride, out_stride, part_size;
   std::int64_t tasks = 0;
   Cut* cuts = nullptr;  ///< (B)

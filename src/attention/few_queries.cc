@@ -34,9 +34,10 @@ void finish_head(const FewCall& call, const ResolvedOutputs& outputs, std::int64
   float* const own = direct ? nullptr
                             : static_cast<float*>(task_workspace().at_least(
                                   static_cast<std::size_t>(problem.value_width) * sizeof(float)));
-  const float* const parts = call.parts_of(b, h);
+  float* const parts = call.parts_of(b, h);
   kernels::DecodeMerge merge;
   merge.part_stride = call.part_size;
+  merge.statistics = outputs.lse.present || outputs.entropy.present || lse_rows != nullptr;
   merge.parts = call.cuts[b].parts;
   merge.value_width = static_cast<int>(problem.value_width);
   merge.sink = problem.sinks.present

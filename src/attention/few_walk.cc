@@ -43,9 +43,13 @@ void FewWalk::open(float* part, bool moment) {
   float* to = queries_;
   for (int head = 0; head < place_.heads; ++head) {
     for (std::int64_t i = 0; i < problem.queries; ++i, to += call_.query_stride) {
-      load_rows(problem.q, problem.q.offset(place_.b, place_.first_head + head, i, 0), 0,
-                problem.q.stride[3], 1, problem.width, row_);
-      for (std::int64_t d = 0; d < problem.width; ++d) to[d] = factor * row_[d];
+      const std::int64_t offset = problem.q.offset(place_.b, place_.first_head + head, i, 0);
+      const float* row = static_cast<const float*>(problem.q.data) + offset;
+      if (problem.q.dtype != DType::float32 || problem.q.stride[3] != 1) {
+        load_rows(problem.q, offset, 0, problem.q.stride[3], 1, problem.width, row_);
+        row = row_;
+      }
+      for (std::int64_t d = 0; d < problem.width; ++d) to[d] = factor * row[d];
       std::fill(to + problem.width, to + call_.query_stride, 0.0f);
     }
   }
@@ -86,7 +90,8 @@ bool FewWalk::take(std::int64_t from, std::int64_t to) {
   step_.v = rows.v;
   step_.v_stride = rows.v_stride;
   const std::int64_t next = from + call_.block;
-  if (next + step_.keys <= std::min(place_.last_key, exclusion_.any_last)) {
+  const std::int64_t last = call_.runs_on ? call_.problem.keys : place_.last_key;
+  if (next + step_.keys <= std::min(last, exclusion_.any_last)) {
     step_.next_k = call_.source.stored(place_.b, g, next).k;
   }
   return rows.k != nullptr;
@@ -104,11 +109,11 @@ void FewWalk::exclude_for_head(int head, const TileVerdict& verdict, std::int64_
   for (std::int64_t i = 0; i < queries; ++i) {
     float* row = rows + i * kTile;
     if (verdict.kind == TileKind::skipped) {
-      std::fill_n(row, kTile, 0.0f);
+      std::fill_n(row, keys, 0.0f);
     } else if (verdict.by_choice) {
       for (std::int64_t j = 0; j < keys; ++j) row[j] = select_[j * kFewQueries + i];
     } else {
-      std::fill_n(row, kTile, 1.0f);
+      std::fill_n(row, keys, 1.0f);
     }
     if (!verdict.by_index) continue;
     const auto first = std::clamp<std::int64_t>(exclusion_.first[i] - from, 0, keys);

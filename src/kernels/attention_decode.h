@@ -51,16 +51,17 @@ struct DecodeShape {
 /// The parts of one row's keys put together, in the order of the keys.
 struct DecodeMerge {
   const float* out = nullptr;  ///< part c at out + c * part_stride: [value_width]
-  const float* maximum = nullptr;
+  float* maximum = nullptr;    ///< changed
   const float* sum = nullptr;
   const float* moment = nullptr;  ///< null: no entropy
   std::int64_t part_stride = 0;   ///< of all four
   std::int64_t parts = 0;
   int value_width = 0;
-  float sink = 0;        ///< in units; -inf: none
-  float* row = nullptr;  ///< [value_width]: receives the output; any alignment
-  float lse = 0;         ///< receives the log-sum-exp, natural log
-  float entropy = 0;     ///< nats
+  float sink = 0;           ///< in units; -inf: none
+  float* row = nullptr;     ///< [value_width]: receives the output; any alignment
+  bool statistics = false;  ///< whether the next two are wanted
+  float lse = 0;            ///< receives the log-sum-exp, natural log
+  float entropy = 0;        ///< nats
 };
 
 /// How keys and values lie in memory.

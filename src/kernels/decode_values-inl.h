@@ -196,36 +196,46 @@ void DecodeValues(const DecodeStep& step) {
   if (row < step.rows) ValueRows<1, S>(step, row);
 }
 
-inline void MergeParts(DecodeMerge& m) {
-  const hn::ScalableTag<float> d;
-  float maximum = m.sink;
+// Largest score of all parts and the sink, and the parts' weights in place of their maxima. Returns
+// the row's sum.
+HWY_INLINE float WeighParts(DecodeMerge& m, float& maximum, float& moment) {
+  maximum = m.sink;
   for (int64_t c = 0; c < m.parts; ++c) {
     if (!(m.maximum[c * m.part_stride] <= maximum)) maximum = m.maximum[c * m.part_stride];
   }
   const float base = maximum == kNoScore ? 0.0f : maximum;
-  float sum = PowerOf(m.sink - base);
-  float moment = sum == 0 ? 0.0f : sum * (m.sink - base);
+  float sum = m.sink == kNoScore ? 0.0f : PowerOf(m.sink - base);
+  moment = sum == 0 ? 0.0f : sum * (m.sink - base);
   for (int64_t c = 0; c < m.parts; ++c) {
+    float& own = m.maximum[c * m.part_stride];
     const float part = m.sum[c * m.part_stride];
     if (part == 0) continue;  // nothing of it is seen
-    const float weight = PowerOf(m.maximum[c * m.part_stride] - base);
-    sum += weight * part;
-    if (m.moment != nullptr && !(weight == 0)) {
-      moment +=
-          weight * (m.moment[c * m.part_stride] + part * (m.maximum[c * m.part_stride] - base));
+    const float shift = own - base;
+    own = shift == 0 ? 1.0f : PowerOf(shift);
+    sum += own * part;
+    if (m.moment != nullptr && !(own == 0)) {
+      moment += own * (m.moment[c * m.part_stride] + part * shift);
     }
   }
+  return sum;
+}
+
+inline void MergeParts(DecodeMerge& m) {
+  const hn::ScalableTag<float> d;
+  float maximum = 0;
+  float moment = 0;
+  const float sum = WeighParts(m, maximum, moment);
   const float inverse = 1.0f / sum;
-  const int whole = m.value_width - m.value_width % kLanes<float>;
   const auto total = [&](int e) HWY_ATTR {
     auto out = hn::Zero(d);
     for (int64_t c = 0; c < m.parts; ++c) {
       if (m.sum[c * m.part_stride] == 0) continue;
-      const float weight = PowerOf(m.maximum[c * m.part_stride] - base);
-      out = hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, m.out + c * m.part_stride + e), out);
+      out = hn::MulAdd(hn::Set(d, m.maximum[c * m.part_stride]),
+                       hn::LoadU(d, m.out + c * m.part_stride + e), out);
     }
     return hn::Mul(out, hn::Set(d, inverse));
   };
+  const int whole = m.value_width - m.value_width % kLanes<float>;
   if (sum == 0) {
     for (int e = 0; e < m.value_width; ++e) m.row[e] = 0;
   } else {
@@ -236,6 +246,7 @@ inline void MergeParts(DecodeMerge& m) {
       for (int e = whole; e < m.value_width; ++e) m.row[e] = rest[e - whole];
     }
   }
+  if (!m.statistics) return;
   constexpr float kNat = 1.0f / kPerNat<float>;
   const float log = std::log(sum);
   m.lse = sum == 0 ? kNoScore : maximum * kNat + log;

@@ -283,11 +283,11 @@ TEST(FewQueries, ManyHeadsOnOneKeyHead) {
 }
 
 TEST(FewQueries, WidthsAreFree) {
-  for (const std::int64_t width : {1, 3, 64, 67, 300, 1030}) {
+  for (const std::int64_t width : {1, 3, 64, 67, 300}) {
     for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
       Recipe recipe = plain(3, 530);
       recipe.width = width;
-      recipe.value_width = 1031 - width;
+      recipe.value_width = 301 - width;
       recipe.dtype = dtype;
       expect_oracles_answer(recipe);
     }
