@@ -8,6 +8,7 @@
 #include "measure/rotation.h"
 #include "measure/sampled_check.h"
 #include "measure/timed_calls.h"
+#include "volvelle/attention/attend.h"
 #include "volvelle/attention/key_value_cache.h"
 #include "volvelle/base/error.h"
 #include "volvelle/measure/attention_bench.h"
@@ -19,8 +20,7 @@ namespace {
 class CachedSets {
  public:
   CachedSets(const AttentionArrays& arrays, std::size_t cold_bytes)
-      : count_(sets_in_rotation(arrays.k.bytes() + arrays.v.bytes(), cold_bytes)),
-        cache_(cache_options(arrays.shape, count_)) {
+      : cache_(cache_options(arrays.shape, cold_bytes)), count_(sets_in(arrays.shape)) {
     problem_ = arrays.problem();
     problem_.k = {};
     problem_.v = {};
@@ -41,19 +41,32 @@ class CachedSets {
   std::size_t bytes() const { return cache_.usage().bytes; }
 
  private:
-  static KeyValueCacheOptions cache_options(const AttentionCase& shape, std::size_t sets) {
+  static std::int64_t pages_of_a_set(const AttentionCase& shape, std::int64_t page_tokens) {
+    return shape.batch * ((shape.keys + page_tokens - 1) / page_tokens);
+  }
+
+  // Room for the sets of the rotation, counted in whole pages: that is what they take.
+  static KeyValueCacheOptions cache_options(const AttentionCase& shape, std::size_t cold_bytes) {
     KeyValueCacheOptions options{.key_heads = shape.key_heads,
                                  .head_width = shape.head_width,
                                  .dtype = shape.dtype,
                                  .capacity = 1};
-    const std::int64_t page = KeyValueCache(options).usage().page_tokens;
-    options.capacity =
-        static_cast<std::int64_t>(sets) * shape.batch * ((shape.keys + page - 1) / page * page);
+    const KeyValueCacheUsage page = KeyValueCache(options).usage();
+    const std::int64_t pages = pages_of_a_set(shape, page.page_tokens);
+    const std::size_t sets =
+        sets_in_rotation(static_cast<std::size_t>(pages) * page.capacity_bytes, cold_bytes);
+    options.capacity = static_cast<std::int64_t>(sets) * pages * page.page_tokens;
     return options;
   }
 
-  std::size_t count_;
+  std::size_t sets_in(const AttentionCase& shape) const {
+    const KeyValueCacheUsage usage = cache_.usage();
+    return static_cast<std::size_t>(usage.capacity_pages /
+                                    pages_of_a_set(shape, usage.page_tokens));
+  }
+
   KeyValueCache cache_;
+  std::size_t count_;
   AttentionProblem problem_;
   std::vector<Sequence> sequences_;
   std::size_t next_ = 0;
@@ -83,6 +96,7 @@ AttentionFigures measure_decode(const AttentionCase& given, const MeasureOptions
   outputs.output = output.mutable_view();
   AttentionOptions how;
   how.threads = options.threads;
+  explain(arrays.problem(), how);  // refuses what attend would, before memory is filled
   CachedSets sets(arrays, options.cold_bytes);
 
   sets.attend_next(outputs, how);

@@ -48,6 +48,15 @@ TEST(DecodeBench, MeasuresACheckedRowAgainstTheReadBandwidth) {
   }
 }
 
+// Pages are what fills the memory, however few tokens they hold.
+TEST(DecodeBench, ShortSequencesAreCountedInPages) {
+  const AttentionFigures row =
+      measure_decode({.heads = 2, .queries = 1, .keys = 3, .head_width = 16},
+                     {.threads = 1, .seconds = 0, .cold_bytes = 400000});
+  EXPECT_GE(row.cold_bytes, 400000u);
+  EXPECT_LT(row.cold_bytes, 500000u);
+}
+
 TEST(DecodeBench, RefusesWhatIsNoShape) {
   EXPECT_THAT([] { measure_decode({.queries = 1, .keys = -4}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("keys -4")));

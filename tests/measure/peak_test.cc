@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/peak.h"
@@ -32,6 +33,13 @@ TEST(Peak, CountsTwoOperationsPerLaneAndRound) {
   EXPECT_TRUE(std::isfinite(f64));
 }
 
+// The best of many short looks: on a busy machine some of them are not interrupted.
+double best_look(DType dtype) {
+  double best = 0;
+  for (int look = 0; look < 40; ++look) best = std::max(best, fma_peak_gflops(dtype, 1, 50));
+  return best;
+}
+
 TEST(Peak, HalfTypesCountAsWhatMultipliesThem) {
   EXPECT_GT(fma_peak_gflops(DType::bfloat16, 1, 50), 0.1);
   EXPECT_GT(fma_peak_gflops(DType::float16, 2, 50), 0.1);
@@ -46,10 +54,9 @@ TEST(Peak, HalfTypesCountAsWhatMultipliesThem) {
       pairs->end();
       EXPECT_TRUE(std::isfinite(sum)) << name;
     }
-    // 16 times float32's on the matrix unit: far apart even on a busy machine.
+    // 16 times float32's on the matrix unit.
     if (name == "avx3_amx") {
-      EXPECT_GT(fma_peak_gflops(DType::bfloat16, 1, 2000),
-                2 * fma_peak_gflops(DType::float32, 1, 2000));
+      EXPECT_GT(best_look(DType::bfloat16), 2 * best_look(DType::float32));
     }
   }
   set_simd_target("best");
