@@ -21,8 +21,9 @@ std::size_t free_bytes() {
 }  // namespace
 
 std::size_t sets_in_rotation(std::size_t set_bytes, std::size_t cold_bytes) {
+  constexpr std::size_t kMostSets = 16384;  // tiny ones would take longer to make than to time
   const std::size_t size = std::max<std::size_t>(set_bytes, 1);
-  const std::size_t wanted = std::max<std::size_t>(2, (cold_bytes + size - 1) / size);
+  const std::size_t wanted = std::clamp<std::size_t>((cold_bytes + size - 1) / size, 2, kMostSets);
   return std::clamp<std::size_t>(free_bytes() / 2 / size, 1, wanted);
 }
 
