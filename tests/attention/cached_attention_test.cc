@@ -32,9 +32,8 @@ void expect_plain_answer(DType dtype) {
     const Cached own = cached(made.problem, lengths_of(recipe), dtype);
     const Answer right = oracle_answer(own.plain);
     for (const Route& route : routes()) {
+      // The same bits as over plain arrays, which agreement_test.cc holds to the oracle.
       const Answer ours = cached_answer(own, route);
-      const std::string wrong = difference(own.plain, ours, right);
-      if (!wrong.empty()) RC_FAIL(route.name + ": " + wrong);
       const std::string moved = bit_difference(ours, answer(own.plain, route));
       if (!moved.empty()) RC_FAIL(route.name + " has other bits over pages: " + moved);
     }
