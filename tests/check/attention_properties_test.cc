@@ -160,6 +160,10 @@ TEST(AttentionProperties, CatchWrongGradients) {
     *element = *element * 1.1F + 1e-3F;
   });
   expect_caught("gradients", one_element);
+  const auto none = spoilt(
+      [](AttentionGradientResult& result, const AttentionOptions&) { result.bias = Tensor(); });
+  expect_caught("gradients", none);
+  expect_caught("grad-agreement", none);
   expect_caught("grad-agreement", one_element);
   expect_caught("grad-unseen", spoilt([](AttentionGradientResult& result, const AttentionOptions&) {
                   result.q.data<float>()[0] = 1e-30F;  // query 0 sees nothing

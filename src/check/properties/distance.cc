@@ -86,19 +86,4 @@ double bit_distance(const AttentionGradientResult& ours, const AttentionGradient
   return worst;
 }
 
-double distance(const AttentionGradientResult& ours, const AttentionGradientResult& right,
-                const AttentionGradientResult& magnitudes) {
-  constexpr double kFloor = 0.01;
-  double worst = 0;
-  for (const auto each : kGradients) {
-    for (std::int64_t n = 0; n < (ours.*each).size(); ++n) {
-      const double apart = difference(element_as_double((ours.*each).view(), n),
-                                      element_as_double((right.*each).view(), n));
-      const double size = element_as_double((magnitudes.*each).view(), n);
-      worst = std::max(worst, apart / std::max(size, kFloor));
-    }
-  }
-  return worst;
-}
-
 }  // namespace volvelle::properties

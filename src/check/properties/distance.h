@@ -32,9 +32,4 @@ inline constexpr Tensor AttentionGradientResult::* kGradients[] = {
 
 double bit_distance(const AttentionGradientResult& ours, const AttentionGradientResult& right);
 
-/// The largest |ours - right| as a share of the sum of the magnitudes of the terms, element by
-/// element (of 1% at least): what rounding errors are a share of.
-double distance(const AttentionGradientResult& ours, const AttentionGradientResult& right,
-                const AttentionGradientResult& magnitudes);
-
 }  // namespace volvelle::properties

@@ -103,6 +103,7 @@ double against_differences(const Subject& subject, const std::string& name,
   std::size_t at = 0;
   for (std::size_t input = 0; input < kInputCount; ++input) {
     const Tensor& gradient = ours.*kGradients[input];
+    if (p.*kInputs[input] && !gradient) return kInfinity;
     for (int n = 0; n < kDirections && p.*kInputs[input]; ++n) {
       const double slope = inner_product(gradient.view(), direction(input, n).view());
       const double length = std::sqrt(inner_product(gradient.view(), gradient.view()));
