@@ -192,13 +192,13 @@ void attend_backward_as(const ResolvedAttention& r, const ResolvedBackward& back
   const std::size_t kept = call.kept_bytes();
   const std::size_t bytes = call.head_bytes();
   if (bytes == 0 || bytes > limit_bytes || kept > limit_bytes - bytes) {
-    throw InvalidArgument("[attend_backward] the composed path keeps one head's T x S = " +
-                          std::to_string(r.queries) + " x " + std::to_string(r.keys) +
-                          " matrices: " +
-                          (bytes == 0 ? std::string("more than 63 bits of bytes")
-                                      : std::to_string(bytes + kept) + " bytes") +
-                          ", above its limit of " + std::to_string(limit_bytes) +
-                          "; the fused path keeps no such matrix");
+    throw InvalidArgument(
+        "[attend_backward] the composed path keeps one head's T x S = " +
+        std::to_string(r.queries) + " x " + std::to_string(r.keys) + " matrices: " +
+        (bytes == 0 ? std::string("more than 63 bits of bytes")
+                    : std::to_string(bytes + kept) + " bytes") +
+        ", above its limit of " + std::to_string(limit_bytes) +
+        "; take fewer queries or keys at a time, or the fused path, which keeps no such matrix");
   }
   const std::size_t room = std::max<std::size_t>((limit_bytes - kept) / bytes, 1);
   const std::size_t at_once = std::min(room, static_cast<std::size_t>(threads));

@@ -2,19 +2,28 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 #include "attention/oracle_gradient_row.h"
 #include "volvelle/attention/buckets.h"
+#include "volvelle/tensor/tensor.h"
 
 namespace volvelle {
 namespace {
 
-using Sums = std::vector<double>;
+// Doubles that begin at 0; none where they are not wanted. Memory that cannot be had is an IoError.
+class Sums {
+ public:
+  Sums() = default;
+  Sums(bool wanted, std::int64_t count)
+      : memory_(wanted ? Tensor::zeros(DType::float64, {count}) : Tensor()),
+        data_(static_cast<double*>(memory_.raw())) {}
+  double& operator[](std::int64_t n) { return data_[n]; }
+  const double* data() const { return data_; }
 
-Sums zeros(bool wanted, std::int64_t count) {
-  return Sums(wanted ? static_cast<std::size_t>(count) : 0);
-}
+ private:
+  Tensor memory_;
+  double* data_ = nullptr;
+};
 
 // A dense bias's gradient: its extents are 1 along the axes that are summed over.
 struct BiasSums {
@@ -27,7 +36,7 @@ struct BiasSums {
       extent[axis] = summed[axis] ? 1 : full[axis];
       count *= extent[axis];
     }
-    sums = zeros(array.present, count);
+    sums = Sums(array.present, count);
   }
 
   void add(const Pair& at, double score, bool first_slice_only) {
@@ -37,7 +46,7 @@ struct BiasSums {
       if (first_slice_only && summed[axis] && place[axis] > 0) return;
       index = index * extent[axis] + (summed[axis] ? 0 : place[axis]);
     }
-    sums[static_cast<std::size_t>(index)] += score;
+    sums[index] += score;
   }
 
   bool summed[4];
@@ -73,18 +82,18 @@ class AllSums {
       : r_(r),
         back_(back),
         fault_(fault),
-        q_(zeros(back.grad_q.present, r.batch * r.heads * r.queries * r.width)),
-        k_(zeros(back.grad_k.present, r.batch * r.key_heads * r.keys * r.width)),
-        v_(zeros(back.grad_v.present, r.batch * r.key_heads * r.keys * r.value_width)),
-        slopes_(zeros(back.grad_slopes.present, r.heads)),
-        sinks_(zeros(back.grad_sinks.present, r.heads)),
-        bias_table_(zeros(back.grad_bias_table.present, r.heads * r.bias_table.shape[1])),
-        bucket_table_(zeros(back.grad_bucket_table.present, r.heads * r.bucket_table.shape[1])),
+        q_(back.grad_q.present, r.batch * r.heads * r.queries * r.width),
+        k_(back.grad_k.present, r.batch * r.key_heads * r.keys * r.width),
+        v_(back.grad_v.present, r.batch * r.key_heads * r.keys * r.value_width),
+        slopes_(back.grad_slopes.present, r.heads),
+        sinks_(back.grad_sinks.present, r.heads),
+        bias_table_(back.grad_bias_table.present, r.heads * r.bias_table.shape[1]),
+        bucket_table_(back.grad_bucket_table.present, r.heads * r.bucket_table.shape[1]),
         bias_(r, back.grad_bias) {}
 
   void add(const GradientRow& row, std::int64_t b, std::int64_t h, std::int64_t i) {
     if (row.empty()) return;
-    if (back_.grad_sinks.present) sinks_[static_cast<std::size_t>(h)] += row.sink();
+    if (back_.grad_sinks.present) sinks_[h] += row.sink();
     for (std::int64_t j = 0; j < r_.keys; ++j) {
       if (!row.sees(j)) continue;
       const Pair at{b, h, i, j};
@@ -124,18 +133,17 @@ class AllSums {
     const bool reaches_keys = first_of_group || fault_ != BackwardFault::key_heads_not_summed;
     for (std::int64_t d = 0; d < r_.width; ++d) {
       if (back_.grad_q.present) {
-        q_[static_cast<std::size_t>(query + d)] +=
-            product * row.term(element(r_.k, r_.k.offset(at.b, g, at.j, d)));
+        q_[query + d] += product * row.term(element(r_.k, r_.k.offset(at.b, g, at.j, d)));
       }
       if (back_.grad_k.present && reaches_keys) {
-        k_[static_cast<std::size_t>(key * r_.width + d)] +=
+        k_[key * r_.width + d] +=
             product * row.term(element(r_.q, r_.q.offset(at.b, at.h, at.i, d)));
       }
     }
     if (!back_.grad_v.present || !reaches_keys) return;
     const double share = row.value_share(at.j);
     for (std::int64_t e = 0; e < r_.value_width; ++e) {
-      v_[static_cast<std::size_t>(key * r_.value_width + e)] += share * row.grad_output(e);
+      v_[key * r_.value_width + e] += share * row.grad_output(e);
     }
   }
 
@@ -147,18 +155,17 @@ class AllSums {
     const std::int64_t offset = key_position(r_, at.b, at.j) - query_position(r_, at.b, at.i);
     const double score = row.score(at.j);
     if (back_.grad_slopes.present) {
-      slopes_[static_cast<std::size_t>(at.h)] +=
-          row.term(-static_cast<double>(std::abs(offset))) * score;
+      slopes_[at.h] += row.term(-static_cast<double>(std::abs(offset))) * score;
     }
     if (back_.grad_bias_table.present) {
       const std::int64_t m = r_.bias_table.shape[1] / 2;
       const std::int64_t entry = std::clamp(offset, -m, m) + m;
-      bias_table_[static_cast<std::size_t>(at.h * (2 * m + 1) + entry)] += score;
+      bias_table_[at.h * (2 * m + 1) + entry] += score;
     }
     if (back_.grad_bucket_table.present) {
       const std::int64_t count = r_.bucket_table.shape[1];
       const std::int64_t bucket = bucket_of(offset, r_.buckets, count, r_.max_distance);
-      bucket_table_[static_cast<std::size_t>(at.h * count + bucket)] += score;
+      bucket_table_[at.h * count + bucket] += score;
     }
   }
 

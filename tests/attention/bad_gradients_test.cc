@@ -299,5 +299,24 @@ TEST(BadGradients, SizesBeyondSixtyThreeBitsAreRefused) {
   }
 }
 
+// Memory that cannot be had: 2^44 doubles. The gradient's own address range is never touched.
+TEST(BadGradients, MemoryThatCannotBeHadIsNamed) {
+  const float one = 0;
+  const std::int64_t tokens = std::int64_t{1} << 34;
+  const AttentionProblem problem{.q = View(&one, {tokens, 1024}, {0, 0}),
+                                 .k = View(&one, {1, 1024}, {0, 0}),
+                                 .v = View(&one, {1, 1})};
+  const View rows(&one, {tokens, 1}, {0, 0});
+  const MutableView grad(reinterpret_cast<void*>(std::uintptr_t{4096}), DType::float32,
+                         {tokens, 1024});
+  try {
+    attend_backward(problem, {.output = rows, .lse = View(&one, {tokens}, {0})}, rows,
+                    AttentionGradients{.q = grad}, {.path = AttentionPath::oracle});
+    FAIL() << "no throw";
+  } catch (const IoError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("140737488355328"));
+  }
+}
+
 }  // namespace
 }  // namespace volvelle::testing

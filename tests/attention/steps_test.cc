@@ -44,6 +44,26 @@ TEST(Steps, EndInTheComposedAnswer) {
   }
 }
 
+TEST(Steps, DroppedWeightsAreNothingOrGrown) {
+  Recipe recipe = everything();
+  EXPECT_FALSE(attention_steps(make(recipe).problem).dropped);
+  recipe.dropout = 0.5;
+  const Made made = make(recipe);
+  const AttentionSteps steps = attention_steps(made.problem);
+  const Answer right = answer(made.problem, {"composed", AttentionPath::composed, {}});
+  EXPECT_EQ(bit_difference({steps.output, steps.lse, steps.entropy, steps.column_sums}, right), "");
+  int dropped = 0, kept = 0;
+  for (std::int64_t n = 0; n < steps.weights.size(); ++n) {
+    const float before = steps.weights.data<float>()[n];
+    const float after = steps.dropped.data<float>()[n];
+    if (before == 0) continue;
+    (after == 0 ? dropped : kept) += 1;
+    EXPECT_TRUE(after == 0 || after == 2 * before) << n;
+  }
+  EXPECT_GT(dropped, 0);
+  EXPECT_GT(kept, 0);
+}
+
 TEST(Steps, OfHalfPrecisionAreFloat32) {
   Recipe recipe = everything();
   recipe.dtype = DType::bfloat16;

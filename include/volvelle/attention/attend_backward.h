@@ -64,9 +64,11 @@ struct AttentionGradientResult {
 /// 0; what is excluded is never multiplied in. The bits do not depend on the thread count nor, for
 /// gradients that have a batch axis, on what else is in the batch.
 /// Shapes:  grad_output (B,H,T,E), of rank and any floating dtype; saved as `attend` makes it.
-/// Throws:  InvalidArgument (shapes, dtypes, overlap; a log-sum-exp that is not this problem's; a
-///          gradient for an array that the problem lacks), Unsupported (a forced path that
-///          cannot), IoError (memory that cannot be had). Nothing is written after a throw.
+/// Throws:  InvalidArgument (shapes, dtypes, overlap; a log-sum-exp that is not this problem's,
+/// seen
+///          by a few rows computed anew; a gradient for an array that the problem lacks),
+///          Unsupported (a forced path that cannot), IoError (memory that cannot be had). Nothing
+///          is written after a throw.
 /// Source:  Dao et al. 2022, arXiv:2205.14135.
 VOLVELLE_API void attend_backward(const AttentionProblem& problem, const AttentionSaved& saved,
                                   const View& grad_output, const AttentionGradients& gradients,
