@@ -64,7 +64,9 @@ void finish_head(const FewCall& call, const ResolvedOutputs& outputs, std::int64
 }  // namespace
 
 bool has_few_queries(const ResolvedAttention& problem) {
-  return problem.dtype != DType::float64 && problem.queries <= kFewQueries && problem.dropout == 0;
+  const bool few_keys = problem.paged == nullptr && problem.keys <= kFewQueries;
+  return problem.dtype != DType::float64 && problem.queries <= kFewQueries &&
+         problem.dropout == 0 && !few_keys;
 }
 
 void attend_few(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads,

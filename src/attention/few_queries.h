@@ -11,8 +11,10 @@ inline constexpr int kFewQueries = 16;
 /// Keys of a part. Parts start at multiples of it, counted from key 0.
 inline constexpr std::int64_t kPartKeys = 512;
 
-/// Whether attend_few() takes a problem. It depends on what every batch row shares: T, the
-/// computing type and dropout; never on S, so that a row's bits do not depend on its neighbours.
+/// Whether attend_few() takes a problem: up to 16 queries, no dropout, not float64, and for plain
+/// keys more than 16 of them, for fewer are sooner met by a panel. It depends on what every batch
+/// row shares; over a cache never on S, the longest length, so that a row's bits do not depend on
+/// its neighbours.
 bool has_few_queries(const ResolvedAttention& problem);
 
 /// Attention of few queries over many keys, at the speed at which memory gives them. All query

@@ -2,6 +2,7 @@
 // option, on every path; and what only a cache has.
 #include <gmock/gmock.h>
 
+#include "attention/few_queries.h"
 #include "support/cached.h"
 #include "support/properties.h"
 #include "volvelle/base/error.h"
@@ -31,11 +32,15 @@ void expect_plain_answer(DType dtype) {
     const Made made = make(recipe);
     const Cached own = cached(made.problem, lengths_of(recipe), dtype);
     const Answer right = oracle_answer(own.plain);
+    // Few queries over a handful of plain keys meet them in a panel, over a cache in parts.
+    const bool few = recipe.queries <= kFewQueries && own.plain.dropout == 0;
+    const bool other_walk = few && own.plain.k.shape()[own.plain.k.rank() - 2] <= kFewQueries;
     for (const Route& route : routes()) {
       // The same bits as over plain arrays, which agreement_test.cc holds to the oracle.
       const Answer ours = cached_answer(own, route);
-      const std::string moved = bit_difference(ours, answer(own.plain, route));
-      if (!moved.empty()) RC_FAIL(route.name + " has other bits over pages: " + moved);
+      const std::string moved = other_walk ? difference(own.plain, ours, right)
+                                           : bit_difference(ours, answer(own.plain, route));
+      if (!moved.empty()) RC_FAIL(route.name + " differs over pages: " + moved);
     }
     const Answer oracle = cached_answer(own, {"oracle", AttentionPath::oracle, {}});
     RC_ASSERT(bit_difference(oracle, right).empty());
@@ -127,7 +132,8 @@ TEST(CachedAttention, AWindowedCacheAnswersAsAWholeOne) {
                     {700 * width, width, 1});
       };
       cache.append(s, part(made.problem.k, 20), part(made.problem.v, 12));
-      if (done % 5 != 0) continue;
+      // So few plain keys take another walk, as GivesThePlainAnswer says.
+      if (done % 5 != 0 || done + count <= kFewQueries) continue;
       AttentionProblem now = made.problem;
       now.k = now.v = {};
       const Tensor q =

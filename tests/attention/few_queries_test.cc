@@ -294,14 +294,15 @@ TEST(FewQueries, WidthsAreFree) {
   }
 }
 
-TEST(FewQueries, TheRuleLooksAtQueriesTypeAndDropoutOnly) {
+TEST(FewQueries, TheRuleLooksAtLengthsTypeAndDropout) {
   const auto taken = [](const Recipe& recipe, double dropout = 0) {
     const Made made = make(recipe);
     AttentionProblem problem = made.problem;
     problem.dropout = dropout;
     return has_few_queries(resolve(problem));
   };
-  EXPECT_TRUE(taken(plain(1, 1)));
+  EXPECT_TRUE(taken(plain(1, 17)));
+  EXPECT_FALSE(taken(plain(16, 16)));
   EXPECT_TRUE(taken(plain(16, 1000)));
   EXPECT_FALSE(taken(plain(17, 1000)));
   EXPECT_FALSE(taken(plain(1, 1000), 0.5));

@@ -96,7 +96,7 @@ class VOLVELLE_API KeyValueCache {
 /// Bits:    steps of up to 16 queries give each query the same bits, whatever their sizes and
 ///          however its tokens came in. Longer steps are computed in panels, which agree with these
 ///          and among themselves within float32's rounding. Plain k and v of the same numbers give
-///          the same bits as the cache.
+///          the same bits as the cache when they are more than 16.
 /// Throws:  as `attend`; InvalidArgument for an unknown sequence, key_lengths, widths that are not
 ///          the cache's, or a mask that lets a query see a token that the cache's window gave back.
 VOLVELLE_API void attend(const AttentionProblem& problem, const KeyValueCache& cache,
