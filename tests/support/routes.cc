@@ -143,7 +143,8 @@ std::string difference(const AttentionProblem& problem, const Answer& ours, cons
   const std::vector<double> lse = values_of(right.lse.view());
   Sizes sizes = sizes_of(problem, right);
   const double worst = sizes.logit - r.softcap;
-  sizes.rounded_weights = ours.rounded_weights ? 1 / (1 - r.dropout) : 0;
+  sizes.value /= 1 - r.dropout;  // as the weights that dropout keeps
+  sizes.rounded_weights = ours.rounded_weights;
   // A row's scores are about as large as its log-sum-exp, or as the cap that formed them.
   const auto of_row = [&](std::size_t row) {
     sizes.logit = (std::isfinite(lse[row]) ? std::fabs(lse[row]) : worst) + r.softcap;

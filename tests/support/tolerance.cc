@@ -40,7 +40,7 @@ Allowed allowed_output(const Sizes& sizes) {
     allowed.absolute += 0x1p-24;                           // one step among float16's smallest
   }
   // Each weight is off by half a unit of its last place at most, so their weighted mean is, too.
-  allowed.absolute += sizes.rounded_weights * unit_roundoff(DType::bfloat16) * sizes.value;
+  if (sizes.rounded_weights) allowed.absolute += unit_roundoff(DType::bfloat16) * sizes.value;
   return allowed;
 }
 

@@ -20,7 +20,7 @@ struct Sizes {
   double logit = 0;       ///< size of the row's scores: their rounding moves every weight
   double value = 1;       ///< largest |v|, which bounds the output
   std::int64_t value_width = 1;  ///< E, the length of the sums behind a gradient's terms
-  double rounded_weights = 0;    ///< largest of those that are rounded to bfloat16; 0: none are
+  bool rounded_weights = false;  ///< to bfloat16, before the value product
 };
 
 /// What a correct path may differ from the oracle, in one place.

@@ -75,8 +75,8 @@ struct AttentionProblem {
 
   /// Training only: each weight is dropped (made 0) with this probability in [0, 1), the others are
   /// divided by 1 - dropout. Which ones depends on the seed and the cell's (b, h, i, j) alone, so
-  /// every path, thread count and pass drops the same; 0 draws nothing. Log-sum-exp, entropy and
-  /// column sums are those of the weights before.
+  /// every path, thread count and pass drops the same; 0 draws nothing. B and H up to 2^24, T and
+  /// S up to 2^34. Log-sum-exp, entropy and column sums are those of the weights before.
   double dropout = 0;
   std::uint64_t dropout_seed = 0;
 };
