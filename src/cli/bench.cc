@@ -1,15 +1,12 @@
 #include "cli/bench.h"
 
-#include <algorithm>
 #include <array>
 
 #include "cli/bench_attention.h"
 #include "cli/bench_backward.h"
 #include "cli/bench_decode.h"
 #include "cli/bench_matmul.h"
-#include "cli/exit_code.h"
-#include "cli/help.h"
-#include "cli/suggest.h"
+#include "cli/subjects.h"
 
 namespace volvelle::cli {
 namespace {
@@ -25,46 +22,10 @@ const std::array kBenchmarks{
          kBenchMatmulExamples, kBenchMatmulNotes, run_bench_matmul},
 };
 
-// Behind "bench ".
-std::string short_name(const Verb& benchmark) { return std::string(benchmark.name).substr(6); }
-
-std::string listing() {
-  constexpr std::size_t kSummaries = 28;
-  std::string text = "Benchmarks\n";
-  for (const Verb& benchmark : benchmarks()) {
-    std::string line = "  volvelle " + std::string(benchmark.name);
-    line.resize(std::max(line.size() + 2, kSummaries), ' ');
-    text += line + benchmark.summary + '\n';
-  }
-  return text + "  volvelle bench NAME --help lists the options of one\n";
-}
-
 }  // namespace
 
-std::span<const Verb> benchmarks() { return kBenchmarks; }
-
 int run_bench(const Invocation& call) {
-  if (call.arguments.empty()) {
-    call.out << listing();
-    return kDone;
-  }
-  const std::string& wanted = call.arguments.front();
-  if (wanted == "--help" || wanted == "-h") {
-    call.out << verb_help(call.verb, {}) << '\n' << listing();
-    return kDone;
-  }
-  std::vector<std::string> names;
-  for (const Verb& benchmark : benchmarks()) {
-    if (short_name(benchmark) == wanted) {
-      return benchmark.run(
-          {benchmark, {call.arguments.begin() + 1, call.arguments.end()}, call.out, call.remarks});
-    }
-    names.push_back(short_name(benchmark));
-  }
-  if (wanted.starts_with('-')) {
-    throw UsageError("name the benchmark before its options: volvelle bench attention " + wanted);
-  }
-  throw UsageError("no benchmark is called '" + wanted + "'" + suggestion(wanted, names));
+  return run_subject(call, kBenchmarks, {"Benchmarks", "benchmark", "NAME"});
 }
 
 const char* const kBenchExamples =

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/random_numbers.h"
 #include "support/expect_routes.h"
-#include "support/random_numbers.h"
 #include "support/slices.h"
 
 namespace volvelle::testing {

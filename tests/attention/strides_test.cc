@@ -1,8 +1,8 @@
 // Views of every kind, and offsets beyond 31 bits.
 #include <cstring>
 
+#include "base/random_numbers.h"
 #include "support/expect_routes.h"
-#include "support/random_numbers.h"
 #include "support/reservation.h"
 
 namespace volvelle::testing {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/aligned_memory.h"
+#include "base/random_numbers.h"
 #include "kernels/attention_backward.h"
-#include "support/random_numbers.h"
 #include "volvelle/attention/simd.h"
 
 namespace volvelle {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/aligned_memory.h"
+#include "base/random_numbers.h"
 #include "support/instruction_sets.h"
-#include "support/random_numbers.h"
 
 namespace volvelle {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include "base/random_numbers.h"
 #include "support/arrays.h"
 #include "support/instruction_sets.h"
 #include "support/products.h"
-#include "support/random_numbers.h"
 
 namespace volvelle {
 namespace {

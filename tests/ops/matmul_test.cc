@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
+#include "base/random_numbers.h"
 #include "support/arrays.h"
 #include "support/instruction_sets.h"
 #include "support/products.h"
-#include "support/random_numbers.h"
 
 namespace volvelle {
 namespace {

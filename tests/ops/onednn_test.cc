@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "support/random_numbers.h"
+#include "base/random_numbers.h"
 #include "volvelle/ops/linear.h"
 #include "volvelle/ops/linear_backward.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/aligned_memory.h"
+#include "base/random_numbers.h"
 #include "ops/weight_storage.h"
 #include "support/arrays.h"
 #include "support/instruction_sets.h"
-#include "support/random_numbers.h"
 #include "volvelle/ops/linear.h"
 
 namespace volvelle {

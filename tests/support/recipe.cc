@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "attention/oracle_terms.h"
-#include "support/random_numbers.h"
+#include "base/random_numbers.h"
 #include "volvelle/attention/alibi.h"
 
 namespace volvelle::testing {

@@ -16,7 +16,7 @@ AttentionResult oracle(const AttentionProblem& problem, const AttentionRequest& 
 
 double worst_of_random_problems(const Subject& subject, int problems, DType dtype,
                                 double dropout = 0) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   for (int n = 0; n < problems; ++n) {
     Setting setting = random_problem(draws, dtype);
@@ -44,7 +44,7 @@ double dropout_error(const Subject& subject) {
 
 // Also with products q . k that float16 cannot hold, and with one key far above the others.
 double half_precision_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   for (const DType dtype : {DType::bfloat16, DType::float16}) {
     Setting setting = random_setting({.key_heads = 2,

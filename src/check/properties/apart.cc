@@ -33,7 +33,7 @@ double padding_error(const Subject& subject) {
   const std::vector<std::int64_t> lengths{kKeys, 33, 1};
   double worst = 0;
   for (const Padding side : {Padding::right, Padding::left}) {
-    Draws draws = subject.draws();
+    RandomNumbers draws = subject.draws();
     Sizes sizes = square(kKeys);
     sizes.batch = 3;
     sizes.queries = 20;
@@ -54,7 +54,7 @@ double padding_error(const Subject& subject) {
 
 double packing_error(const Subject& subject) {
   const std::vector<std::int64_t> documents{70, 55, 15};
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(square(140), draws);
   AttentionProblem& p = setting.problem;
   p.causal = true;

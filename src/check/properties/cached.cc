@@ -15,7 +15,7 @@ constexpr std::int64_t kTokens = 170;
 
 // One sequence, four query heads on two key heads, with a window, slopes and sinks; keys and values
 // are numbers that `stored` can hold.
-Setting conversation(Draws& draws, DType stored) {
+Setting conversation(RandomNumbers& draws, DType stored) {
   Setting setting =
       random_setting({.key_heads = 2, .group = 2, .queries = kTokens, .keys = kTokens}, draws);
   AttentionProblem& p = setting.problem;
@@ -52,7 +52,7 @@ AttentionProblem without_keys(const AttentionProblem& p, const View& q) {
 double cache_error(const Subject& subject) {
   double worst = 0;
   for (const DType stored : {DType::float32, DType::bfloat16}) {
-    Draws draws = subject.draws();
+    RandomNumbers draws = subject.draws();
     const Setting setting = conversation(draws, stored);
     const AttentionProblem& p = setting.problem;
     const AttentionResult whole = subject.attend(p);
@@ -75,7 +75,7 @@ double cache_error(const Subject& subject) {
 // A trunk, a branch that left it 50 tokens ago and went on with others, and a short sequence.
 double fork_error(const Subject& subject) {
   constexpr std::int64_t kShared = 120, kOwn = 20, kShort = 3, kQueries = 2;
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   const Setting trunk = conversation(draws, DType::float32);
   const Setting other = conversation(draws, DType::float32);
   KeyValueCache cache = empty_cache(DType::float32);

@@ -28,7 +28,7 @@ constexpr View AttentionProblem::* kInputs[] = {&AttentionProblem::q,
 constexpr std::size_t kInputCount = std::size(kInputs);
 constexpr int kDirections = 2;
 
-Tensor normal_like(const View& view, Draws draws, DType dtype) {
+Tensor normal_like(const View& view, RandomNumbers draws, DType dtype) {
   return filled(dtype, view.shape(), [&] { return draws.normal(); });
 }
 
@@ -117,7 +117,7 @@ double against_differences(const Subject& subject, const std::string& name,
 }  // namespace
 
 double gradient_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   int n = 0;
   for (const auto make : {with_every_gradient, with_many_queries}) {

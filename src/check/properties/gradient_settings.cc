@@ -2,7 +2,7 @@
 
 namespace volvelle::properties {
 
-Setting with_every_gradient(Draws& draws) {
+Setting with_every_gradient(RandomNumbers& draws) {
   const Sizes sizes{.batch = 2,
                     .key_heads = 2,
                     .group = 2,
@@ -27,7 +27,7 @@ Setting with_every_gradient(Draws& draws) {
   return setting;
 }
 
-Setting with_many_queries(Draws& draws) {
+Setting with_many_queries(RandomNumbers& draws) {
   const Sizes sizes{
       .key_heads = 1, .group = 3, .queries = 140, .keys = 37, .width = 20, .value_width = 16};
   Setting setting = random_setting(sizes, draws);
@@ -41,7 +41,7 @@ Setting with_many_queries(Draws& draws) {
   return setting;
 }
 
-View gradient_of_output(Setting& setting, Draws& draws) {
+View gradient_of_output(Setting& setting, RandomNumbers& draws) {
   const AttentionProblem& p = setting.problem;
   Shape shape = p.q.shape();
   shape[3] = p.v.shape()[3];

@@ -29,7 +29,7 @@ struct Unseen {
   static bool key_is_unseen(std::int64_t j) { return j >= kLength; }
 };
 
-Unseen with_unseen(Draws& draws) {
+Unseen with_unseen(RandomNumbers& draws) {
   const Sizes sizes{.key_heads = 2, .queries = Unseen::kQueries, .keys = Unseen::kKeys};
   Unseen made{random_setting(sizes, draws), {}};
   AttentionProblem& p = made.setting.problem;
@@ -92,7 +92,7 @@ double beside_oracle(const Subject& subject, int problem, const AttentionProblem
 
 // Every gradient of random problems beside the oracle's.
 double worst_of_random_problems(const Subject& subject, int problems, double dropout) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   for (int n = 0; n < problems; ++n) {
     Setting setting = random_problem(draws);
@@ -116,7 +116,7 @@ double dropout_gradient_error(const Subject& subject) {
 }
 
 double half_gradient_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   int n = 0;
   for (const DType dtype : {DType::bfloat16, DType::float16}) {
@@ -138,7 +138,7 @@ double half_gradient_error(const Subject& subject) {
 
 // The largest gradient where there must be none; what is not finite anywhere counts as well.
 double unseen_gradient_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   const Unseen made = with_unseen(draws);
   const AttentionGradientResult ours = subject.gradients(made.setting.problem, made.grad_output);
   double worst = 0;
@@ -156,7 +156,7 @@ double unseen_gradient_error(const Subject& subject) {
 }
 
 double gradient_thread_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   for (const auto make : {with_every_gradient, with_many_queries}) {
     Setting setting = make(draws);
@@ -174,7 +174,7 @@ double gradient_thread_error(const Subject& subject) {
 
 // The gradients that have a batch axis, of a row alone and in its batch.
 double gradient_neighbour_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = with_every_gradient(draws);
   const View grad_output = gradient_of_output(setting, draws);
   const AttentionProblem& p = setting.problem;

@@ -30,7 +30,7 @@ std::vector<std::int64_t> counted(std::int64_t count, std::int64_t first = 0) {
 
 double step_by_step_error(const Subject& subject) {
   constexpr std::int64_t kLength = 70;
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting =
       random_setting({.key_heads = 2, .group = 2, .queries = kLength, .keys = kLength}, draws);
   AttentionProblem& p = setting.problem;
@@ -55,7 +55,7 @@ double step_by_step_error(const Subject& subject) {
 
 double permutation_error(const Subject& subject) {
   constexpr std::int64_t kKeys = 140;
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting({.key_heads = 2, .queries = 37, .keys = kKeys}, draws);
   AttentionProblem& p = setting.problem;
   p.bias = setting.own(filled(DType::float32, {2, 37, kKeys}, [&] { return draws.unit(); }));
@@ -80,7 +80,7 @@ double permutation_error(const Subject& subject) {
 // All positions moved together: biases by offset see no difference, to the bit.
 double offset_error(const Subject& subject) {
   constexpr std::int64_t kLength = 60, kFar = 1000003;
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting({.key_heads = 2, .queries = kLength, .keys = kLength}, draws);
   AttentionProblem& p = setting.problem;
   p.slopes = setting.reals({2}, {0.25, 0.0625});

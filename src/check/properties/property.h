@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/properties/draws.h"
+#include "base/random_numbers.h"
 #include "volvelle/check/attention_properties.h"
 
 namespace volvelle::properties {
@@ -49,7 +49,9 @@ struct Subject {
     return found != references.end() ? found->second : references[name] = compute();
   }
   /// Numbers of this measurement's own, the same for every route and twin.
-  Draws draws(std::uint64_t stream = 0) const { return Draws(seed * 1000003 + stream); }
+  RandomNumbers draws(std::uint64_t stream = 0) const {
+    return RandomNumbers(seed * 1000003 + stream);
+  }
 };
 
 /// A way to break an operation.

@@ -9,7 +9,7 @@ namespace {
 
 class Maker {
  public:
-  Maker(Draws& draws, DType dtype) : draws_(draws) {
+  Maker(RandomNumbers& draws, DType dtype) : draws_(draws) {
     s_.batch = 1 + draws.below(2);
     s_.key_heads = 1 + draws.below(2);
     s_.group = 1 + draws.below(2);
@@ -108,13 +108,13 @@ class Maker {
                                [&] { return static_cast<double>(2 * (at++ % tokens) / tokens); }));
   }
 
-  Draws& draws_;
+  RandomNumbers& draws_;
   Sizes s_;
   Setting setting_;
 };
 
 }  // namespace
 
-Setting random_problem(Draws& draws, DType dtype) { return Maker(draws, dtype).make(); }
+Setting random_problem(RandomNumbers& draws, DType dtype) { return Maker(draws, dtype).make(); }
 
 }  // namespace volvelle::properties

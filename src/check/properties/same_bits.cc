@@ -14,7 +14,7 @@ constexpr AttentionRequest kEverything{.lse = true, .entropy = true, .column_sum
 constexpr int kMostThreads = 8;
 
 // Three rows of a batch with everything on, the second and third shorter than the first.
-Setting busy(Draws& draws) {
+Setting busy(RandomNumbers& draws) {
   Setting setting = random_setting({.batch = 3,
                                     .key_heads = 2,
                                     .group = 2,
@@ -33,7 +33,7 @@ Setting busy(Draws& draws) {
 }
 
 // One query of each row over many keys, as when decoding.
-Setting decoding(Draws& draws) {
+Setting decoding(RandomNumbers& draws) {
   Setting setting = random_setting({.batch = 3,
                                     .key_heads = 2,
                                     .group = 2,
@@ -46,7 +46,7 @@ Setting decoding(Draws& draws) {
   return setting;
 }
 
-Setting bare(Draws& draws, std::int64_t queries, std::int64_t keys) {
+Setting bare(RandomNumbers& draws, std::int64_t queries, std::int64_t keys) {
   return random_setting({.queries = queries, .keys = keys, .width = 24, .value_width = 24}, draws);
 }
 
@@ -92,7 +92,7 @@ View in_fused_buffer(Setting& setting, const View& view, std::int64_t part) {
 }  // namespace
 
 double thread_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   std::vector<Setting> settings;
   settings.push_back(busy(draws));
@@ -111,7 +111,7 @@ double thread_error(const Subject& subject) {
 }
 
 double neighbour_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   double worst = 0;
   for (const auto make : {busy, decoding}) {
     const Setting setting = make(draws);
@@ -125,7 +125,7 @@ double neighbour_error(const Subject& subject) {
 }
 
 double stride_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = busy(draws);
   AttentionProblem scattered = setting.problem;
   scattered.q = in_fused_buffer(setting, scattered.q, 0);

@@ -41,14 +41,14 @@ double value(const View& table, std::int64_t row, std::int64_t column) {
 }  // namespace
 
 double scaling_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   const Setting setting = random_setting(kSizes, draws);
   return against_products(subject, setting.problem,
                           scaled_products(setting.problem, default_scale()));
 }
 
 double bias_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(kSizes, draws);
   AttentionProblem& p = setting.problem;
   const auto unit = [&] { return draws.unit(); };
@@ -72,7 +72,7 @@ double bias_error(const Subject& subject) {
 }
 
 double cap_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(kSizes, draws);
   setting.problem.scale = 1;  // scores well beyond the cap
   setting.problem.softcap = 3;
@@ -85,7 +85,7 @@ double cap_error(const Subject& subject) {
 
 // A sink is a key of that score whose value is 0.
 double sink_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(kSizes, draws);
   AttentionProblem& p = setting.problem;
   p.sinks = setting.reals({kSizes.heads()}, {4.5, -0.5});
@@ -114,7 +114,7 @@ double sink_error(const Subject& subject) {
 
 // Values of 1 everywhere give outputs of 1, and all columns together as many as there are rows.
 double softmax_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(kSizes, draws);
   AttentionProblem& p = setting.problem;
   const Shape& shape = p.v.shape();
@@ -133,7 +133,7 @@ double softmax_error(const Subject& subject) {
 // log-sum-exp moves by that.
 double shift_error(const Subject& subject) {
   constexpr double kShift = 4096;
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(kSizes, draws);
   Tensor scores(DType::float64, {1, kSizes.heads(), kSizes.queries, kSizes.keys});
   for_each_cell(scores, [&](std::int64_t, std::int64_t, std::int64_t, double& cell) {
@@ -152,7 +152,7 @@ double shift_error(const Subject& subject) {
 }
 
 double grouped_heads_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting({.batch = 2,
                                     .key_heads = 2,
                                     .group = 3,

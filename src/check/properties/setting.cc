@@ -82,7 +82,7 @@ Tensor gathered(const View& view, int axis, const std::vector<std::int64_t>& ord
   return result;
 }
 
-Setting random_setting(const Sizes& sizes, Draws& draws) {
+Setting random_setting(const Sizes& sizes, RandomNumbers& draws) {
   Setting setting;
   const auto normal = [&] { return draws.normal(); };
   setting.problem.q = setting.own(

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "check/properties/draws.h"
+#include "base/random_numbers.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -32,7 +32,7 @@ struct Sizes {
 };
 
 /// Normal q and k, v between -1 and 1, and no option set.
-Setting random_setting(const Sizes& sizes, Draws& draws);
+Setting random_setting(const Sizes& sizes, RandomNumbers& draws);
 
 /// A tensor filled in row-major order.
 Tensor filled(DType dtype, const Shape& shape, const std::function<double()>& next);

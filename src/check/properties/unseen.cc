@@ -47,7 +47,7 @@ AttentionProblem with_other_future(Setting& setting, std::int64_t first,
 double causality_error(const Subject& subject) {
   double worst = 0;
   for (const std::int64_t queries : {std::int64_t{140}, std::int64_t{9}}) {
-    Draws draws = subject.draws(static_cast<std::uint64_t>(queries));
+    RandomNumbers draws = subject.draws(static_cast<std::uint64_t>(queries));
     Sizes sizes = square(140);
     sizes.queries = queries;
     Setting setting = random_setting(sizes, draws);
@@ -66,7 +66,7 @@ double causality_error(const Subject& subject) {
 
 // Rows that see no key, by causality, by length and by segment: exactly 0, and -inf or the sink.
 double empty_row_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Sizes sizes = square(20);
   sizes.queries = 33;  // the first 13 stand before the first key
   double worst = 0;
@@ -98,7 +98,7 @@ double empty_row_error(const Subject& subject) {
 
 // NaN and infinity in keys and values that a row does not see leave it as it was.
 double leak_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   const auto poison = [&] {
     const double values[] = {kNaN, kInfinity, -kInfinity};
     return values[draws.below(3)];

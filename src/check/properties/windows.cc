@@ -39,7 +39,7 @@ double against_intervals(const Subject& subject, const AttentionProblem& p,
 }  // namespace
 
 double window_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(square(140), draws);
   AttentionProblem& p = setting.problem;
   p.causal = true;
@@ -57,7 +57,7 @@ double window_error(const Subject& subject) {
 }
 
 double prefix_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(square(140), draws);
   setting.problem.causal = true;
   setting.problem.prefix = 20;
@@ -67,7 +67,7 @@ double prefix_error(const Subject& subject) {
 }
 
 double chunk_error(const Subject& subject) {
-  Draws draws = subject.draws();
+  RandomNumbers draws = subject.draws();
   Setting setting = random_setting(square(140), draws);
   setting.problem.chunk = 32;
   return against_intervals(subject, setting.problem, [](std::int64_t i) -> Interval {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-namespace volvelle::testing {
+namespace volvelle {
 
-/// The same numbers for the same seed on every platform (splitmix64).
+/// The same numbers for the same seed on every machine (splitmix64).
 class RandomNumbers {
  public:
   explicit RandomNumbers(std::uint64_t seed) : state_(seed) {}
@@ -18,7 +17,9 @@ class RandomNumbers {
   }
   /// In [0, 1).
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Mean 0, variance 1, near enough to the bell curve and never beyond 6.
+  /// In [-1, 1).
+  double unit() { return 2 * uniform() - 1; }
+  /// Mean 0, variance 1, bell-shaped, within 6.
   double normal() {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += uniform();
@@ -28,9 +29,11 @@ class RandomNumbers {
   std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(count));
   }
+  /// True in one of `of` cases.
+  bool one_in(std::int64_t of) { return below(of) == 0; }
 
  private:
   std::uint64_t state_;
 };
 
-}  // namespace volvelle::testing
+}  // namespace volvelle
