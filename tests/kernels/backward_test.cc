@@ -25,7 +25,7 @@ class Numbers {
   }
   Numbers(const Numbers&) = delete;
   ~Numbers() { aligned_release(data_); }
-  void draw(testing::RandomNumbers& random) {
+  void draw(RandomNumbers& random) {
     for (std::int64_t i = 0; i < count_; ++i) data_[i] = static_cast<T>(random.normal());
   }
   T* data() { return data_; }
@@ -57,7 +57,7 @@ void check_step(int keys, int width, int value_width, int vectors, bool masked) 
   const auto& forward = kernels::forward_kernels<T>();
   const auto& backward = kernels::backward_kernels<T>();
   const int panel = vectors * forward.lanes;
-  testing::RandomNumbers random(static_cast<std::uint64_t>(keys * 100 + width));
+  RandomNumbers random(static_cast<std::uint64_t>(keys * 100 + width));
   Numbers<T> k(keys * width), v(keys * value_width), q(width * panel), grad(value_width * panel);
   Numbers<T> lse(panel), delta(panel), weights(kernels::kTileKeys * panel);
   Numbers<T> grads(kernels::kTileKeys * panel), sums(width * panel), first(panel), last(panel);
@@ -156,7 +156,7 @@ template <class T>
 void check_rows() {
   const auto& backward = kernels::backward_kernels<T>();
   const int lanes = kernels::forward_kernels<T>().lanes;
-  testing::RandomNumbers random(3);
+  RandomNumbers random(3);
   for (const int rows : {1, 12, 13, 14, 40}) {
     for (const int columns : {lanes, 2 * lanes, 5 * lanes}) {
       constexpr int kDepth[] = {3, 7};
@@ -211,7 +211,7 @@ TEST_P(BackwardOnEveryTarget, RowsAreAddedPartByPart) {
 template <class T>
 void check_row_dots_and_copies() {
   const auto& backward = kernels::backward_kernels<T>();
-  testing::RandomNumbers random(4);
+  RandomNumbers random(4);
   for (const int width : {1, 7, 16, 33, 64}) {
     Numbers<T> a(3 * 70), b(3 * 70), dots(3), copy(3 * 80, T{9});
     a.draw(random);

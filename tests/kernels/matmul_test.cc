@@ -29,7 +29,7 @@ struct AlignedFloats {
 };
 
 TEST_P(MatmulKernel, EveryCountOfRowsAndPanelsGivesTheSameBits) {
-  testing::RandomNumbers random(1);
+  RandomNumbers random(1);
   constexpr int kRows = 30, kPanels = 9, kDepth = 37;
   AlignedFloats left(kRows * kDepth), right(kPanels * kDepth * 32), start(kPanels * kRows * 32);
   AlignedFloats wanted(start.count), out(start.count);
@@ -92,7 +92,7 @@ TEST_P(MatmulKernel, AnyStridesOfTheLeftOperand) {
   constexpr int kRows = 15, kDepth = 20;
   AlignedFloats left(kRows * kDepth), right(kDepth * 32), wanted(kRows * 32), out(kRows * 32);
   std::vector<float> across(kRows * kDepth), backwards(kRows * kDepth);
-  testing::RandomNumbers random(2);
+  RandomNumbers random(2);
   for (int r = 0; r < kRows; ++r) {
     for (int i = 0; i < kDepth; ++i) {
       const float value = static_cast<float>(random.normal());

@@ -17,7 +17,6 @@ using testing::filled;
 using testing::laid_out;
 using testing::Layout;
 using testing::ProductOracle;
-using testing::RandomNumbers;
 using testing::transposed;
 using testing::values_of;
 

@@ -19,7 +19,6 @@ using testing::filled;
 using testing::laid_out;
 using testing::Layout;
 using testing::ProductOracle;
-using testing::RandomNumbers;
 using testing::values_of;
 
 class Matmul : public testing::OnEveryInstructionSet {};

@@ -17,7 +17,7 @@ namespace {
 
 #ifdef VOLVELLE_ONEDNN
 
-std::vector<float> numbers(std::int64_t count, testing::RandomNumbers& random) {
+std::vector<float> numbers(std::int64_t count, RandomNumbers& random) {
   std::vector<float> all(static_cast<std::size_t>(count));
   for (float& number : all) number = static_cast<float>(random.normal());
   return all;
@@ -31,7 +31,7 @@ void expect_near(const std::vector<float>& ours, const std::vector<float>& their
 }
 
 TEST(OneDnn, AgreesOnLinearLayersAndTheirGradients) {
-  testing::RandomNumbers random(1);
+  RandomNumbers random(1);
   struct Sizes {
     std::int64_t m, n, k;
   };

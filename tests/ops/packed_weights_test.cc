@@ -16,8 +16,6 @@
 namespace volvelle {
 namespace {
 
-using testing::RandomNumbers;
-
 class PackedWeightsOn : public testing::OnEveryInstructionSet {};
 
 // The packed numbers are W's, with zeros beyond its edges, in every format and for every layout.
