@@ -106,7 +106,7 @@ TEST(CheckProgram, WrongUsageExitsWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
       {{"nothing"}, "no check is called"},
       {{"atention"}, "did you mean 'attention'?"},
-      {{"--json"}, "name the subject"},
+      {{"--json"}, "name the check before its options"},
       {{"attention", "--property", "windws"}, "did you mean 'windows'?"},
       {{"attention", "--path", "oracle"}, "--path takes"},
       {{"attention", "--simd", "mmx"}, "choose one of"},
