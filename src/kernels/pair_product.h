@@ -28,6 +28,8 @@ struct PairProduct {
 /// One way of multiplying pairs.
 struct PairMultiplier {
   const char* name;
+  /// Whether the process may use it. The first call asks the system, if that has to be asked.
+  bool (*granted)();
   /// Before a thread's first product and after its last: some ways keep state in between.
   void (*begin)();
   void (*end)();
@@ -46,8 +48,9 @@ const PairMultiplier* dot_multiplier();
 /// AMD's, half as fast on Intel's with a matrix unit (measured on Sapphire Rapids).
 bool dot_multiplier_pays();
 
-/// The matrix unit (AMX, tdpbf16ps); null where CPU, system or build lack it. The first call asks
-/// the system for the unit on behalf of the process.
+/// The matrix unit (AMX, tdpbf16ps); null where CPU, system or build lack it. Nothing is asked of
+/// the system before granted() is: from then on it refuses the process signal stacks that have no
+/// room for the unit's 8 KiB, which only who uses the unit should bear.
 const PairMultiplier* matrix_multiplier();
 
 }  // namespace volvelle::kernels

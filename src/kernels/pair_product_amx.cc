@@ -14,6 +14,8 @@ namespace {
 
 #define VOLVELLE_AMX __attribute__((target("avx512f,amx-tile,amx-bf16")))
 
+constexpr long kTileData = 18;  // the number of the tiles among the states that XSAVE knows
+
 // Intel SDM, volume 1, table 18-1.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1, start_row = 0;
@@ -204,9 +206,8 @@ VOLVELLE_AMX double rounds(std::int64_t count, float* sink) {
 
 #undef VOLVELLE_AMX
 
-// What the CPU has (CPUID 7) and the system saves (XCR0), and whether the system lets this process
-// use it: since Linux 5.16 it has to be asked, because the state is large.
-bool granted() {
+// What the CPU has (CPUID 7 and 0x1D) and the system saves (XCR0).
+bool supported() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
   unsigned low = 0, high = 0;
@@ -219,17 +220,27 @@ bool granted() {
   // Palette 1: eight tiles of 16 rows of 64 bytes.
   if (__get_cpuid_count(0x1D, 1, &a, &b, &c, &d) == 0) return false;
   if ((b & 0xFFFF) < 64 || (b >> 16) < 8 || (c & 0xFFFF) < 16) return false;
+  // Since Linux 5.16 a process has to ask; a system that does not know the question has no tiles.
+  constexpr long kWhatMayBeAsked = 0x1021;  // ARCH_GET_XCOMP_SUPP
+  std::uint64_t features = 0;
+  return syscall(SYS_arch_prctl, kWhatMayBeAsked, &features) == 0 &&
+         (features >> kTileData & 1) != 0;
+}
+
+// Whether the system lets this process use the unit: asked once, for the whole process.
+bool granted() {
   constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
-  constexpr long kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  static const bool kGranted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return kGranted;
 }
 
 }  // namespace
 
 const PairMultiplier* matrix_multiplier() {
-  static constexpr PairMultiplier kMatrix{"avx3_amx", begin, end, multiply, stay_awake, rounds};
-  static const bool kGranted = granted();
-  return kGranted ? &kMatrix : nullptr;
+  static constexpr PairMultiplier kMatrix{"avx3_amx", granted,    begin, end,
+                                          multiply,   stay_awake, rounds};
+  static const bool kSupported = supported();
+  return kSupported ? &kMatrix : nullptr;
 }
 
 }  // namespace volvelle::kernels

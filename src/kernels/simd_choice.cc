@@ -94,7 +94,8 @@ std::string chosen_target() {
 
 const PairMultiplier* pair_multiplier() {
   const Choice* choice = chosen();
-  return choice != nullptr ? choice->multiplier : nullptr;
+  if (choice == nullptr || choice->multiplier == nullptr) return nullptr;
+  return choice->multiplier->granted() ? choice->multiplier : nullptr;
 }
 
 bool choose_target(int index) {

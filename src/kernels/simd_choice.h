@@ -12,7 +12,9 @@ namespace volvelle::kernels {
 std::vector<std::string> target_names();
 /// The one that the next kernel call uses.
 std::string chosen_target();
-/// How that one multiplies bfloat16 pairs; null: it widens them first.
+/// How that one multiplies bfloat16 pairs; null: it widens them first, as it does where the system
+/// refuses the matrix unit. To be called by who is about to multiply: the first call may ask for
+/// it.
 const PairMultiplier* pair_multiplier();
 /// Makes later calls use target_names()[index]; -1: the best. Returns false for a bad index.
 bool choose_target(int index);

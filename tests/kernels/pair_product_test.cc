@@ -21,7 +21,7 @@ using kernels::PairProduct;
 std::vector<const PairMultiplier*> multipliers() {
   std::vector<const PairMultiplier*> all;
   for (const PairMultiplier* each : {kernels::dot_multiplier(), kernels::matrix_multiplier()}) {
-    if (each != nullptr) all.push_back(each);
+    if (each != nullptr && each->granted()) all.push_back(each);
   }
   return all;
 }
