@@ -5,9 +5,11 @@
 #include <string>
 #include <type_traits>
 
+#include "attention/carver.h"
 #include "attention/composed_operations.h"
 #include "attention/composed_rows.h"
 #include "base/aligned_memory.h"
+#include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 #include "tensor/convert.h"
 #include "volvelle/base/error.h"
@@ -41,22 +43,12 @@ struct HeadMemory {
   }
 
   HeadMemory(const ResolvedAttention& r, void* memory) {
-    char* at = static_cast<char*>(memory);
-    const auto take = [&](std::int64_t count) {
-      Real* array = reinterpret_cast<Real*>(at);
-      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(Real);
-      at += (bytes + kLine - 1) / kLine * kLine;
-      return array;
-    };
+    Carver carver(memory);
     const auto count = counts(r);
-    matrix = take(r.queries * r.keys);
-    inputs = take(count[0]);
-    output = take(count[1]);
-    maxima = take(count[2]);
-    lse = take(count[3]);
-    entropy = take(count[4]);
-    columns = take(count[5]);
-    excluded = reinterpret_cast<bool*>(at);
+    matrix = carver.take<Real>(r.queries * r.keys);
+    Real** const arrays[] = {&inputs, &output, &maxima, &lse, &entropy, &columns};
+    for (std::size_t n = 0; n < count.size(); ++n) *arrays[n] = carver.take<Real>(count[n]);
+    excluded = carver.take<bool>(r.queries * r.keys);
   }
 
  private:
@@ -115,7 +107,7 @@ void attend_heads(const ResolvedAttention& r, const ResolvedOutputs& outputs, in
   const std::size_t at_once = std::min<std::size_t>(limit_bytes / bytes, 1024);
   parallel_for(
       r.batch * r.heads, std::min(threads, static_cast<int>(at_once)), [&](std::int64_t task) {
-        static thread_local Workspace workspace;
+        Workspace& workspace = kept_by_thread<Workspace>();
         attend_head<Real>(r, outputs, task / r.heads, task % r.heads, workspace.at_least(bytes));
       });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attention/carver.h"
 #include "attention/resolved_backward.h"
 
 namespace volvelle {
@@ -72,21 +73,27 @@ struct HeadMemory {
     return static_cast<std::size_t>((sum + kLine - 1) / kLine * kLine);
   }
 
-  HeadMemory(const ResolvedAttention& r, const SharedCounts& counts, void* memory)
-      : at_(static_cast<char*>(memory)),
-        shared(take<double>(counts.of_head())),
-        weights(take<Real>(r.queries * r.keys)),
-        scores(take<Real>(r.queries * r.keys)),
-        slopes(r.softcap > 0 ? take<Real>(r.queries * r.keys) : nullptr) {
+  HeadMemory(const ResolvedAttention& r, const SharedCounts& counts, void* memory) {
+    Carver carver(memory);
+    const std::int64_t pairs = r.queries * r.keys;
+    shared = carver.take<double>(counts.of_head());
+    weights = carver.take<Real>(pairs);
+    scores = carver.take<Real>(pairs);
+    slopes = r.softcap > 0 ? carver.take<Real>(pairs) : nullptr;
     Real** const arrays[] = {&inputs, &values, &output, &grad_output, &maxima,
                              &lse,    &deltas, &grad_q, &grad_k,      &grad_v};
     const auto count = rows(r);
-    for (std::size_t n = 0; n < count.size(); ++n) *arrays[n] = take<Real>(count[n]);
-    excluded = reinterpret_cast<bool*>(at_);
+    for (std::size_t n = 0; n < count.size(); ++n) *arrays[n] = carver.take<Real>(count[n]);
+    excluded = carver.take<bool>(pairs);
   }
 
   const Real* q() const { return inputs; }
   const Real* k(const ResolvedAttention& r) const { return inputs + r.queries * r.width; }
+
+  double* shared;
+  Real *weights, *scores, *slopes;
+  Real *inputs, *values, *output, *grad_output, *maxima, *lse, *deltas, *grad_q, *grad_k, *grad_v;
+  bool* excluded;
 
  private:
   static std::array<std::int64_t, 10> rows(const ResolvedAttention& r) {
@@ -94,20 +101,6 @@ struct HeadMemory {
     return {(t + s) * r.width, s * r.value_width, t * r.value_width, t * r.value_width, t, t, t,
             t * r.width,       s * r.width,       s * r.value_width};
   }
-  template <class E>
-  E* take(std::int64_t count) {
-    E* array = reinterpret_cast<E*>(at_);
-    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(E));
-    at_ += (bytes + kLine - 1) / kLine * kLine;
-    return array;
-  }
-  char* at_;
-
- public:
-  double* shared;
-  Real *weights, *scores, *slopes;
-  Real *inputs, *values, *output, *grad_output, *maxima, *lse, *deltas, *grad_q, *grad_k, *grad_v;
-  bool* excluded;
 };
 
 }  // namespace volvelle

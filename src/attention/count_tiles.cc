@@ -3,14 +3,10 @@
 #include "attention/few_queries.h"
 #include "attention/fused.h"
 #include "attention/fused_walk.h"
+#include "base/kept_by_thread.h"
 
 namespace volvelle {
 namespace {
-
-CallWorkspaces& call_workspaces() {
-  thread_local CallWorkspaces workspaces;
-  return workspaces;
-}
 
 TileCounts count_pieces(const ResolvedAttention& problem, const TileMap& map, int panel) {
   TileCounts counts;
@@ -47,7 +43,7 @@ TileCounts count_pieces(const ResolvedAttention& problem, const TileMap& map, in
 
 template <class T>
 TileCounts count_as(const ResolvedAttention& problem, int threads) {
-  const FusedCall<T> call(problem, threads, call_workspaces());
+  const FusedCall<T> call(problem, threads, kept_by_thread<CallWorkspaces>());
   return count_pieces(problem, call.map, call.panel);
 }
 
@@ -55,7 +51,7 @@ TileCounts count_as(const ResolvedAttention& problem, int threads) {
 
 TileCounts count_tiles(const ResolvedAttention& problem, int threads) {
   if (has_few_queries(problem)) {
-    const TileMap map(problem, kFewQueries, threads, call_workspaces().map);
+    const TileMap map(problem, kFewQueries, threads, kept_by_thread<CallWorkspaces>().map);
     return count_pieces(problem, map, kFewQueries);
   }
   return problem.dtype == DType::float64 ? count_as<double>(problem, threads)

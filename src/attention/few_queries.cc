@@ -5,20 +5,11 @@
 
 #include "attention/few_call.h"
 #include "attention/few_walk.h"
+#include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 
 namespace volvelle {
 namespace {
-
-FewWorkspaces& call_workspaces() {
-  thread_local FewWorkspaces workspaces;
-  return workspaces;
-}
-
-Workspace& task_workspace() {
-  thread_local Workspace workspace;
-  return workspace;
-}
 
 void store(const Strided4& view, std::int64_t b, std::int64_t h, std::int64_t i, float value) {
   if (!view.present) return;
@@ -32,7 +23,7 @@ void finish_head(const FewCall& call, const ResolvedOutputs& outputs, std::int64
   const Strided4& output = outputs.output;
   const bool direct = output.dtype == DType::float32 && output.stride[3] == 1;
   float* const own = direct ? nullptr
-                            : static_cast<float*>(task_workspace().at_least(
+                            : static_cast<float*>(kept_by_thread<Workspace>().at_least(
                                   static_cast<std::size_t>(problem.value_width) * sizeof(float)));
   float* const parts = call.parts_of(b, h);
   kernels::DecodeMerge merge;
@@ -72,9 +63,9 @@ bool has_few_queries(const ResolvedAttention& problem) {
 void attend_few(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads,
                 float* lse_rows) {
   if (problem.queries == 0) return;
-  const FewCall call(problem, threads, call_workspaces());
+  const FewCall call(problem, threads, kept_by_thread<FewWorkspaces>());
   parallel_for(call.tasks, threads, [&](std::int64_t task) {
-    FewWalk(call, task_workspace()).run(task, outputs.entropy.present);
+    FewWalk(call, kept_by_thread<Workspace>()).run(task, outputs.entropy.present);
   });
   parallel_for(problem.batch * problem.heads, threads, [&](std::int64_t task) {
     finish_head(call, outputs, task / problem.heads, task % problem.heads, lse_rows);

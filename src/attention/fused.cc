@@ -7,6 +7,7 @@
 #include "attention/few_queries.h"
 #include "attention/fused_walk.h"
 #include "attention/pair_walk.h"
+#include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 
 namespace volvelle {
@@ -15,16 +16,6 @@ namespace {
 constexpr std::int64_t kTile = kernels::kTileKeys;
 // Keys whose column sums one task gathers.
 constexpr std::int64_t kColumnBlock = 8 * kTile;
-
-CallWorkspaces& call_workspaces() {
-  thread_local CallWorkspaces workspaces;
-  return workspaces;
-}
-
-Workspace& task_workspace() {
-  thread_local Workspace workspace;
-  return workspace;
-}
 
 template <class T>
 T* writable(const Strided4& view) {
@@ -175,7 +166,8 @@ void forward_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std:
   const std::int64_t block = call.tasks_per_head - 1 - task % call.tasks_per_head;
   const std::int64_t b = plane / problem.heads;
   const std::int64_t h = plane % problem.heads;
-  PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present, task_workspace());
+  PanelWalk<T> walk(call, call.panels_per_task, outputs.entropy.present,
+                    kept_by_thread<Workspace>());
   const std::int64_t query = block * call.panels_per_task * call.panel;
   const int panels = open_panels(call, walk, b, h, query, call.panels_per_task);
   bool excluding = false;  // and leaking, perhaps: the walk over pairs is always guarded
@@ -213,7 +205,7 @@ void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::
   const std::int64_t begin = task % blocks * kColumnBlock;
   const std::int64_t end = std::min(begin + kColumnBlock, problem.keys);
   double sums[kColumnBlock] = {};
-  PanelWalk<T> walk(call, 1, false, task_workspace());
+  PanelWalk<T> walk(call, 1, false, kept_by_thread<Workspace>());
   kernels::TileStep<T> step;
   for (std::int64_t query = 0; query < problem.queries; query += call.panel) {
     open_panels(call, walk, b, h, query, 1);
@@ -246,7 +238,7 @@ void column_task(const FusedCall<T>& call, const ResolvedOutputs& outputs, std::
 
 template <class T>
 void attend_as(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads) {
-  CallWorkspaces& workspaces = call_workspaces();
+  CallWorkspaces& workspaces = kept_by_thread<CallWorkspaces>();
   const std::int64_t planes = problem.batch * problem.heads;
   T* lse_rows = nullptr;
   if (outputs.column_sums.present) {

@@ -9,15 +9,11 @@
 #include "attention/backward_rows.h"
 #include "attention/backward_walk.h"
 #include "attention/fused.h"
+#include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 
 namespace volvelle {
 namespace {
-
-BackwardWorkspaces& call_workspaces() {
-  thread_local BackwardWorkspaces workspaces;
-  return workspaces;
-}
 
 // Memory for as many tasks as run at once. All of it is had before anything is written, so that
 // tasks, which wait for each other, never fail.
@@ -92,7 +88,7 @@ void store_sinks(const BackwardCall<T>& call) {
 
 template <class T>
 void backward_as(const ResolvedAttention& problem, const ResolvedBackward& backward, int threads) {
-  BackwardWorkspaces& workspaces = call_workspaces();
+  BackwardWorkspaces& workspaces = kept_by_thread<BackwardWorkspaces>();
   BackwardCall<T> call(problem, backward, threads, workspaces);
   const std::int64_t all_groups = problem.batch * problem.heads * call.groups;
   const std::int64_t most = std::max<std::int64_t>(std::max(call.tasks(), all_groups), 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/aligned_memory.h"
+#include "base/kept_by_thread.h"
 #include "kernels/matmul.h"
 #include "ops/left_block.h"
 #include "ops/product_finish.h"
@@ -24,7 +25,7 @@ struct TaskMemory {
   float* left;
 
   explicit TaskMemory(std::int64_t sum_count) {
-    static thread_local Workspace workspace;
+    Workspace& workspace = kept_by_thread<Workspace>();
     const std::int64_t floats = sum_count + kTaskPanels * kPanelBlock + kLeftScratch;
     sums =
         static_cast<float*>(workspace.at_least(static_cast<std::size_t>(floats) * sizeof(float)));

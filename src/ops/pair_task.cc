@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/aligned_memory.h"
+#include "base/kept_by_thread.h"
 #include "ops/left_pairs.h"
 #include "ops/product_finish.h"
 
@@ -27,7 +28,7 @@ struct TaskMemory {
   std::uint16_t* left;
 
   explicit TaskMemory(std::int64_t sum_count) {
-    static thread_local Workspace workspace;
+    Workspace& workspace = kept_by_thread<Workspace>();
     const std::int64_t bytes =
         (sum_count + kLeftScratch + kTaskPanels * kPairBlock) * 4 + kPairScratch * 2;
     sums = static_cast<float*>(workspace.at_least(static_cast<std::size_t>(bytes)));
