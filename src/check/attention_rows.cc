@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/oracle_terms.h"
+#include "check/problem_part.h"
 #include "check/row_reader.h"
 #include "check/view_part.h"
 #include "tensor/convert.h"
@@ -12,7 +13,7 @@ namespace volvelle {
 
 RowSlice::RowSlice(const AttentionProblem& whole, const ResolvedAttention& resolved,
                    const Place& place, std::int64_t key_head)
-    : problem_(whole) {
+    : problem_(problem_part(whole, resolved, {place.batch, 1}, {place.head, 1})) {
   const std::int64_t b = place.batch;
   AttentionProblem& p = problem_;
   const Span batch{b, 1}, head{place.head, 1}, key_place{key_head, 1};
@@ -20,18 +21,11 @@ RowSlice::RowSlice(const AttentionProblem& whole, const ResolvedAttention& resol
   p.q = part_of(whole.q, batch, head, rows);
   p.k = part_of(whole.k, batch, key_place, keys);
   p.v = part_of(whole.v, batch, key_place, keys);
-  p.scale = resolved.scale;
   p.bias = part_of(whole.bias, batch, head, rows);
   p.keep = part_of(whole.keep, batch, head, rows);
-  p.slopes = cut(whole.slopes, 0, head);
-  p.sinks = cut(whole.sinks, 0, head);
-  p.bias_table = cut(whole.bias_table, 0, head);
-  p.bucket_table = cut(whole.bucket_table, 0, head);
-  p.query_positions = cut(cut(whole.query_positions, 0, batch), 1, rows);
-  p.key_positions = cut(whole.key_positions, 0, batch);
-  p.key_lengths = cut(whole.key_lengths, 0, batch);
-  p.query_segments = cut(cut(whole.query_segments, 0, batch), 1, rows);
-  p.key_segments = cut(whole.key_segments, 0, batch);
+  for (View* tokens : {&p.query_positions, &p.query_segments}) {
+    *tokens = cut(*tokens, tokens->rank() - 1, rows);
+  }
   offset_ = {resolved.offset(b) + place.first};
   p.query_offset = View(offset_.data(), {1});
   p.alignment = Alignment::bottom_right;  // the offset says it all

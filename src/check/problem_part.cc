@@ -19,9 +19,10 @@ AttentionProblem problem_part(const AttentionProblem& whole, const ResolvedAtten
   part.sinks = cut(whole.sinks, 0, heads);
   part.bias_table = cut(whole.bias_table, 0, heads);
   part.bucket_table = cut(whole.bucket_table, 0, heads);
-  for (View* rows : {&part.query_offset, &part.query_positions, &part.key_positions,
-                     &part.key_lengths, &part.query_segments, &part.key_segments}) {
-    *rows = cut(*rows, 0, batch);
+  for (View* rows : {&part.query_offset, &part.key_lengths}) *rows = cut(*rows, 0, batch);
+  for (View* tokens :
+       {&part.query_positions, &part.key_positions, &part.query_segments, &part.key_segments}) {
+    if (tokens->rank() == 2) *tokens = cut(*tokens, 0, batch);  // rank 1 serves every batch row
   }
   return part;
 }

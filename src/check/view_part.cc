@@ -1,4 +1,5 @@
 #include "check/view_part.h"
+#include "tensor/slice.h"
 
 namespace volvelle {
 
@@ -24,11 +25,7 @@ View part_of(const View& view, const Span& batch, const Span& head, const Span& 
 
 View cut(const View& view, int axis, const Span& span) {
   if (!view || view.shape()[axis] == 1) return view;
-  Axes shape = view.shape();
-  shape[axis] = span.count;
-  const auto bytes =
-      span.first * view.strides()[axis] * static_cast<std::int64_t>(size_of(view.dtype()));
-  return View(static_cast<const char*>(view.data()) + bytes, view.dtype(), shape, view.strides());
+  return slice(view, axis, span.first, span.count);
 }
 
 }  // namespace volvelle

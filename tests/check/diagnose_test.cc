@@ -267,6 +267,22 @@ TEST(Diagnose, SegmentsIgnored) {
   EXPECT_THAT(faults(problem, wrong.output()), ElementsAre("segments_ignored"));
 }
 
+// Segments without a batch axis serve every row; a row cut out for the oracle must keep them whole.
+TEST(Diagnose, ArraysThatServeEveryBatchRow) {
+  std::vector<std::int32_t> queries(7, 0), keys(9, 0);
+  for (std::size_t i = 4; i < 7; ++i) queries[i] = 1;
+  for (std::size_t j = 5; j < 9; ++j) keys[j] = 1;
+  NaiveAttention wrong = plain();
+  AttentionProblem problem = wrong.problem();
+  problem.query_segments = View(queries.data(), {7});
+  problem.key_segments = View(keys.data(), {9});
+  wrong.scale = 1;
+  wrong.seen = [&](auto, auto, auto i, auto j) {
+    return queries[static_cast<std::size_t>(i)] == keys[static_cast<std::size_t>(j)];
+  };
+  EXPECT_THAT(faults(problem, wrong.output()), ElementsAre("scale_absent"));
+}
+
 // Keeps about two keys in three, in each row at least the first.
 bool kept(std::int64_t i, std::int64_t j) { return j == 0 || (i * 5 + j * 3) % 3 != 1; }
 std::vector<std::uint8_t> keep_mask() {

@@ -114,6 +114,20 @@ TEST_F(Gradients, TheScaleMissing) {
              "your grad_q and grad_k equal ours without the factor scale, 0.4472");
 }
 
+TEST_F(Gradients, ArraysThatServeEveryBatchRow) {
+  std::vector<std::int32_t> queries(7, 0), keys(9, 0);
+  for (std::size_t i = 4; i < 7; ++i) queries[i] = 1;
+  for (std::size_t j = 5; j < 9; ++j) keys[j] = 1;
+  right_.seen = [&](auto, auto, auto i, auto j) {
+    return queries[static_cast<std::size_t>(i)] == keys[static_cast<std::size_t>(j)];
+  };
+  AttentionProblem problem = right_.problem();
+  problem.query_segments = View(queries.data(), {7});
+  problem.key_segments = View(keys.data(), {9});
+  EXPECT_TRUE(report(problem, made(right_)).matches);
+  expect_one(report(problem, made(right_, {.delta = false})), "delta_missing", "delta");
+}
+
 TEST_F(Gradients, TheScaleMissingFromOneOnly) {
   made(right_, {.scale = false});
   const std::vector<float> k = k_;

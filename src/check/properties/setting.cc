@@ -44,15 +44,6 @@ Tensor filled(DType dtype, const Shape& shape, const std::function<double()>& ne
   return tensor;
 }
 
-View slice(const View& view, int axis, std::int64_t first, std::int64_t count) {
-  if (!view) return view;
-  Shape shape = view.shape();
-  shape[axis] = count;
-  const auto bytes = static_cast<std::int64_t>(size_of(view.dtype()));
-  return View(static_cast<const char*>(view.data()) + first * view.strides()[axis] * bytes,
-              view.dtype(), shape, view.strides());
-}
-
 Tensor joined(const View& first, const View& second, int axis) {
   Shape shape = first.shape();
   shape[axis] += second.shape()[axis];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random_numbers.h"
+#include "tensor/slice.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -39,9 +40,6 @@ Tensor filled(DType dtype, const Shape& shape, const std::function<double()>& ne
 
 /// Sets the element at `index` of a contiguous tensor of any dtype.
 void set_element(Tensor& tensor, std::int64_t index, double value);
-
-/// Elements [first, first + count) along one axis, over the same memory; an absent view stays so.
-View slice(const View& view, int axis, std::int64_t first, std::int64_t count);
 
 /// Two arrays behind each other along one axis.
 Tensor joined(const View& first, const View& second, int axis);
