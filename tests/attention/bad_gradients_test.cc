@@ -307,8 +307,9 @@ TEST(BadGradients, MemoryThatCannotBeHadIsNamed) {
                                  .k = View(&one, {1, 1024}, {0, 0}),
                                  .v = View(&one, {1, 1})};
   const View rows(&one, {tokens, 1}, {0, 0});
-  const MutableView grad(reinterpret_cast<void*>(std::uintptr_t{4096}), DType::float32,
-                         {tokens, 1024});
+  // Addresses that nothing is read from or written to, above those of the inputs.
+  const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(&one) / 4096 * 4096 + 4096;
+  const MutableView grad(reinterpret_cast<void*>(above), DType::float32, {tokens, 1024});
   try {
     attend_backward(problem, {.output = rows, .lse = View(&one, {tokens}, {0})}, rows,
                     AttentionGradients{.q = grad}, {.path = AttentionPath::oracle});
