@@ -41,6 +41,17 @@ Tensor Tensor::adopt(std::shared_ptr<void> owner, void* data, DType dtype, const
   return tensor;
 }
 
+Tensor Tensor::reshaped(const Shape& shape) const {
+  if (!present_ || element_count(shape) != size_) {
+    throw InvalidArgument("[reshape] " + to_string(shape_) + " holds " + std::to_string(size_) +
+                          " elements; " + to_string(shape) + " would hold " +
+                          std::to_string(element_count(shape)));
+  }
+  Tensor result = *this;
+  result.shape_ = shape;
+  return result;
+}
+
 void Tensor::check_dtype(DType wanted) const {
   if (wanted != dtype_) {
     throw InvalidArgument("[tensor] elements are " + std::string(name_of(dtype_)) +

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "volvelle/tensor/view.h"
+#include "tensor/slice.h"
 
 namespace volvelle::testing {
 
-/// Elements [first, first + count) along one axis of a view of any dtype, over the same memory.
-inline View slice(const View& view, int axis, std::int64_t first, std::int64_t count) {
-  if (!view) return view;
-  Shape shape = view.shape();
-  shape[axis] = count;
-  const auto bytes = static_cast<std::int64_t>(size_of(view.dtype()));
-  return View(static_cast<const char*>(view.data()) + first * view.strides()[axis] * bytes,
-              view.dtype(), shape, view.strides());
-}
+using volvelle::slice;
 
 }  // namespace volvelle::testing

@@ -1,17 +1,10 @@
 #pragma once
 
-#include <cstdint>
-
 #include "volvelle/base/export.h"
+#include "volvelle/tensor/store.h"
 #include "volvelle/tensor/view.h"
 
 namespace volvelle {
-
-/// What a product does with what its output held before.
-enum class Store : std::uint8_t {
-  overwrite,
-  accumulate,  ///< adds the result to it
-};
 
 struct MatmulOptions {
   Store store = Store::overwrite;

@@ -28,6 +28,11 @@ class VOLVELLE_API Tensor {
   std::int64_t size() const noexcept { return size_; }  ///< elements
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(size_) * size_of(dtype_); }
 
+  /// Whether another tensor holds the same bytes.
+  bool is_shared() const noexcept { return owner_.use_count() > 1; }
+  /// The same bytes in another shape of as many elements. Throws InvalidArgument otherwise.
+  Tensor reshaped(const Shape& shape) const;
+
   void* raw() noexcept { return data_; }
   const void* raw() const noexcept { return data_; }
   /// The elements; throws InvalidArgument when T is not the tensor's dtype.

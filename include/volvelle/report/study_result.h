@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "volvelle/base/export.h"
+
+namespace volvelle {
+
+/// A cell of a study's table.
+using StudyCell =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>>;
+
+struct StudyColumn {
+  std::string key;    ///< in JSON and CSV: "median"
+  std::string title;  ///< in text; empty: not shown there
+  int digits = 4;     ///< after the point, in text
+};
+
+struct StudyTable {
+  std::string key;  ///< in JSON; the main table's is "rows"
+  std::string title;
+  std::vector<StudyColumn> columns;
+  std::vector<std::vector<StudyCell>> rows;
+};
+
+/// A line of a chart, with a band if low and high are there.
+struct StudySeries {
+  std::string label;
+  std::vector<double> x, y, low, high;
+};
+
+struct StudyChart {
+  enum class Kind : std::uint8_t { lines, bars, heat_map };
+  Kind kind = Kind::lines;
+  std::string key;  ///< names the file of a plot where there are several
+  std::string title, x_label, y_label;
+  bool log_x = false, log_y = false;
+  std::vector<StudySeries> series;          ///< lines, bars (x counts them)
+  std::vector<std::string> columns, lines;  ///< labels of a heat map, or of bars
+  std::vector<std::vector<double>> cells;   ///< heat map: [line][column], NaN: none
+  std::vector<std::vector<std::string>> cell_labels;
+  bool in_text = true;  ///< drawn on the terminal as well
+};
+
+/// The same measurement on something that must fail the named check.
+struct StudyControl {
+  std::string what;     ///< what was done
+  std::string check;    ///< the check that it must fail
+  bool failed = false;  ///< whether it did; if not, the study proves nothing
+  std::string figures;  ///< what was seen
+  std::vector<StudyTable> tables;
+};
+
+/// What a study found, as data: renderers print it.
+struct StudyResult {
+  std::string name;                                        ///< "norm-placement"
+  std::string question;                                    ///< one sentence
+  std::vector<std::pair<std::string, std::string>> setup;  ///< what was measured on
+  std::vector<std::pair<std::string, StudyCell>> facts;    ///< single figures, by JSON key
+  std::vector<StudyTable> tables;
+  std::vector<StudyChart> charts;
+  std::vector<StudyControl> controls;
+  std::vector<std::string> reading;  ///< sentences computed from the figures
+  std::vector<std::string> limits;
+  bool complete = true;  ///< false: stopped early, with what there was
+};
+
+}  // namespace volvelle
