@@ -4,8 +4,8 @@
 #include <array>
 
 #include "cli/command_line.h"
-#include "cli/suggest.h"
 #include "cli/view_axes.h"
+#include "volvelle/base/suggestion.h"
 #include "volvelle/io/arrays.h"
 
 namespace volvelle::cli {

@@ -8,7 +8,7 @@
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
-#include "cli/suggest.h"
+#include "volvelle/base/suggestion.h"
 #include "volvelle/check/attention_properties.h"
 #include "volvelle/check/property_report.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "cli/help.h"
-#include "cli/suggest.h"
+#include "volvelle/base/suggestion.h"
 
 namespace volvelle::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
-#include "cli/suggest.h"
 #include "cli/verb.h"
 #include "cli/version.h"
 #include "volvelle/base/error.h"
+#include "volvelle/base/suggestion.h"
 
 namespace volvelle::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
+#include "volvelle/base/suggestion.h"
 
 namespace volvelle::cli {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
-#include "cli/suggest.h"
 #include "cli/tour_parts.h"
 #include "volvelle/attention/simd.h"
+#include "volvelle/base/suggestion.h"
 
 namespace volvelle::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/suggest.h"
+#include "volvelle/base/suggestion.h"
 
 #include <algorithm>
 
-namespace volvelle::cli {
+namespace volvelle {
 
 int edit_distance(std::string_view from, std::string_view to) {
   const std::size_t columns = to.size() + 1;
@@ -43,4 +43,4 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ch
   return nearest == nullptr ? "" : "; did you mean '" + *nearest + "'?";
 }
 
-}  // namespace volvelle::cli
+}  // namespace volvelle
