@@ -21,7 +21,8 @@ int cpus_of_process() noexcept {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::atomic<int> chosen{0};  // 0: not chosen yet
+std::atomic<int> chosen{0};        // 0: not chosen yet
+thread_local int chosen_here = 0;  // 0: as the process
 
 void check(int count) {
   if (count < 1 || count > kMostThreads) {
@@ -33,6 +34,7 @@ void check(int count) {
 }  // namespace
 
 int threads() noexcept {
+  if (chosen_here != 0) return chosen_here;
   int count = chosen.load(std::memory_order_relaxed);
   if (count == 0) {
     count = cpus_of_process();
@@ -45,6 +47,14 @@ void set_threads(int count) {
   check(count);
   chosen.store(count, std::memory_order_relaxed);
 }
+
+ThreadScope::ThreadScope(int count) : before_(chosen_here) {
+  if (count == 0) return;
+  check(count);
+  chosen_here = count;
+}
+
+ThreadScope::~ThreadScope() { chosen_here = before_; }
 
 int resolve_threads(int requested) {
   if (requested == 0) return threads();

@@ -116,5 +116,28 @@ TEST(Threads, CountsOutsideTheRangeAreRefused) {
   set_threads(before);
 }
 
+TEST(Threads, AScopeCountsForItsThreadAndEnds) {
+  const int before = threads();
+  {
+    const ThreadScope outer(before + 2);
+    EXPECT_EQ(threads(), before + 2);
+    EXPECT_EQ(resolve_threads(0), before + 2);
+    EXPECT_EQ(resolve_threads(1), 1);
+    {
+      const ThreadScope inner(1);
+      EXPECT_EQ(threads(), 1);
+      const ThreadScope none(0);
+      EXPECT_EQ(threads(), 1);
+    }
+    EXPECT_EQ(threads(), before + 2);
+    int elsewhere = 0;
+    std::thread([&] { elsewhere = threads(); }).join();
+    EXPECT_EQ(elsewhere, before);
+  }
+  EXPECT_EQ(threads(), before);
+  EXPECT_THROW(ThreadScope(-1), InvalidArgument);
+  EXPECT_THROW(ThreadScope(1025), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace volvelle
