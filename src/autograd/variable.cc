@@ -106,14 +106,20 @@ void Variable::clear_grad() {
   if (!state.bound) state.grad.gradient = Tensor();
 }
 
-void Variable::bind_grad(Tensor storage) {
+void Variable::bind_grad(Tensor storage, Store store) {
   State& state = checked();
   if (state.node) {
     throw InvalidArgument("[variable] only leaves take storage for their gradients");
   }
   check_same("storage of the gradient", storage, state.value);
-  state.grad = {std::move(storage), false};
+  state.grad = {std::move(storage), store == Store::accumulate};
   state.bound = true;
+}
+
+void Variable::unbind_grad() {
+  State& state = checked();
+  state.bound = false;
+  clear_grad();
 }
 
 std::shared_ptr<const void> Variable::derived() const {

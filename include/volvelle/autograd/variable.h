@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "volvelle/base/export.h"
+#include "volvelle/tensor/store.h"
 #include "volvelle/tensor/tensor.h"
 #include "volvelle/tensor/view.h"
 
@@ -50,8 +51,11 @@ class VOLVELLE_API Variable {
   /// Forgets it: the next one overwrites. Bound storage stays bound.
   void clear_grad();
   /// Gradients of this leaf go into `storage` (shape and dtype of the value), part of a flat buffer
-  /// say. What it holds is overwritten by the first gradient. Throws InvalidArgument otherwise.
-  void bind_grad(Tensor storage);
+  /// say. What it holds is overwritten by the first gradient, or with Store::accumulate it is one
+  /// already, and further ones are added to it. Throws InvalidArgument otherwise.
+  void bind_grad(Tensor storage, Store store = Store::overwrite);
+  /// Takes it back; the gradient is forgotten.
+  void unbind_grad();
 
   /// Something derived from the numbers as they are (packed weights), kept until they change.
   std::shared_ptr<const void> derived() const;
