@@ -18,7 +18,9 @@ namespace volvelle {
 struct TrainerOptions {
   OptimizerOptions optimizer = {};
   ScheduleOptions schedule = {};
-  double clip = 0;                 ///< largest global norm of the gradient; 0: no limit
+  /// Largest norm of all gradients together, which are scaled down to it (as clip_grad_norm_ of
+  /// PyTorch); 0: no limit.
+  double clip = 0;
   std::int64_t shards = 1;         ///< parts of a batch, whose gradients are added in order
   DType compute = DType::float32;  ///< see ForwardOptions
   std::uint64_t seed = 0;          ///< of dropout
@@ -44,22 +46,26 @@ struct StepReport {
   std::vector<ParameterFigures> parameters;
 };
 
-/// One shard's share of the loss: what it adds to the batch's mean. `how` has compute type, dropout
-/// seed and threads.
+/// One shard's share of the loss: what it adds to the batch's mean (CrossEntropyOptions::count).
+/// Shards are counted from 0. `how` has compute type, dropout seed and threads.
 using ShardLoss =
     std::function<Variable(std::int64_t shard, std::int64_t shards, const ForwardOptions& how)>;
 
-/// Trains any module: a flat buffer holds all gradients, one step after another.
+/// Trains any module: a flat buffer holds all gradients, one step after another. Parameters that
+/// require no gradient stay as they are. While it lives, it owns the gradients of the others.
 class VOLVELLE_API Trainer {
  public:
-  /// Throws InvalidArgument: options out of range, a module without parameters.
+  /// Throws InvalidArgument: options out of range, a module without parameters to train, those of
+  /// several dtypes, and what make_optimizer and rate_at refuse.
   Trainer(Module& module, const TrainerOptions& options);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Loss and gradients of each shard in order, summed in order; clipping; the optimizer. The bits
-  /// do not depend on the number of threads.
+  /// Loss and gradients of each shard, computed apart and added in order; clipping; the optimizer.
+  /// The bits do not depend on the number of threads. A loss or gradient that is not finite ends
+  /// the step: weights, moments and `steps_done` stay as they were, and `trouble` says where it
+  /// began.
   StepReport step(const ShardLoss& loss);
 
   const TrainerOptions& options() const noexcept;
