@@ -36,33 +36,38 @@ void check_unfollowed(const Node& node) {
       "computed)");
 }
 
-// What a node gathered but was not asked to use must not meet a later pass.
+// What was gathered in a pass that failed must not meet a later one.
 void forget(Waiting& waiting) {
   for (; !waiting.empty(); waiting.pop()) waiting.top()->output = {};
 }
 
+// The same for what a node that failed had given already.
+void drop_unqueued(const Node& node) {
+  for (const Edge& input : node.inputs) {
+    if (input.node && !input.node->output.waits) input.node->output = {};
+  }
+}
+
 void follow(const std::shared_ptr<Node>& node, Waiting& waiting) {
+  GradientPass::Frame frame{*node, std::exchange(node->output, {}).gradient};
   check_unfollowed(*node);
   node->followed = true;
-  GradientPass::Frame frame{*node, std::move(node->output.gradient)};
-  node->output = {};
-  if (const std::shared_ptr<Variable::State> retainer = node->retainer.lock()) {
-    retainer->grad = {frame.grad_output, true};
+  const std::shared_ptr<Variable::State> result = node->result.lock();
+  if (result && node->retains) {
+    result->grad = {.gradient = frame.grad_output, .filled = true};
   }
-  std::vector<std::shared_ptr<Node>> before;
-  for (const Variable& input : node->inputs) {
-    if (input && input.state()->node && !input.state()->node->output.filled) {
-      before.push_back(input.state()->node);
-    }
-  }
-  GradientPass pass(frame);
   const BackwardFunction function = std::exchange(node->backward, nullptr);
-  function(pass);
-  for (std::shared_ptr<Node>& reached : before) {
-    if (!reached->output.filled || std::exchange(reached->output.waits, true)) continue;
-    waiting.push(std::move(reached));
+  GradientPass pass(frame);
+  try {
+    function(pass);
+  } catch (...) {
+    drop_unqueued(*node);
+    throw;
   }
-  node->inputs.clear();
+  for (const Edge& input : std::exchange(node->inputs, {})) {
+    if (!input.node || !input.node->output.filled) continue;
+    if (!std::exchange(input.node->output.waits, true)) waiting.push(input.node);
+  }
 }
 
 void run(const Variable& output, Tensor grad_output) {
@@ -76,7 +81,7 @@ void run(const Variable& output, Tensor grad_output) {
     throw InvalidArgument("[backward] the output is a leaf: nothing was computed from it");
   }
   check_unfollowed(*last);
-  last->output = {std::move(grad_output), true, true};
+  last->output = {.gradient = std::move(grad_output), .filled = true, .waits = true};
   Waiting waiting;
   waiting.push(last);
   try {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "volvelle/autograd/tape.h"
@@ -11,6 +12,12 @@
 namespace volvelle {
 
 struct Node;
+
+/// What is known of the bytes that variables show, shared by all that show the same.
+struct Numbers {
+  std::uint64_t version = 0;  ///< counts changes
+  bool read_only = false;
+};
 
 /// A gradient on its way: absent, or what was gathered so far.
 struct Gathered {
@@ -22,30 +29,47 @@ struct Gathered {
   GradientSlot slot(DType dtype, const Shape& shape);
 };
 
+/// Where the gradient of an operator's input goes: to the node that made it, or to a leaf. Neither:
+/// nobody wants it. The input's numbers are not held; an operator that needs them saves them.
+struct Edge {
+  std::shared_ptr<Node> node;
+  Variable leaf;
+  Shape shape;
+  DType dtype = DType::float32;
+
+  Edge() = default;
+  explicit Edge(const Variable& input);
+
+  Gathered& gathered() const;
+  bool is_wanted() const;
+  bool is_bound() const;
+};
+
 /// An operator's result on the tape: what leads back from it.
 struct Node {
   const char* operation = "";
   std::uint64_t number = 0;  ///< nodes are numbered as they are made
-  std::vector<Variable> inputs;
+  std::vector<Edge> inputs;
   BackwardFunction backward;
   bool followed = false;
-  std::shared_ptr<std::uint64_t> version;   ///< of the output's numbers
-  Gathered output;                          ///< its gradient, during a backward pass
-  std::weak_ptr<Variable::State> retainer;  ///< the variable that keeps it, if one does
+  std::shared_ptr<Numbers> numbers;       ///< of the output
+  std::uint64_t version = 0;              ///< of them, when the output was made
+  Gathered output;                        ///< its gradient, during a backward pass
+  std::weak_ptr<Variable::State> result;  ///< the output, while somebody holds it
+  bool retains = false;                   ///< it keeps its gradient
 
   ~Node();
 };
 
-/// What a variable is. `version` counts changes and is shared by variables that show the same
-/// bytes.
+/// What a variable is.
 struct Variable::State {
   Tensor value;
-  std::shared_ptr<std::uint64_t> version = std::make_shared<std::uint64_t>(0);
-  bool read_only = false;
+  std::shared_ptr<Numbers> numbers = std::make_shared<Numbers>();
   bool requires_grad = false;  ///< of a leaf
   std::shared_ptr<Node> node;  ///< null for leaves
   Gathered grad;
-  bool bound = false;  ///< grad.gradient is the caller's storage
+  bool bound = false;   ///< grad.gradient is the caller's storage
+  std::mutex deriving;  ///< threads that only read may derive, and meet there
   std::shared_ptr<const void> derived;
   std::uint64_t derived_version = 0;
 };
@@ -55,7 +79,7 @@ struct GradientPass::Frame {
   Node& node;
   Tensor grad_output;
 
-  Gathered& gathered(int input) const;
+  const Edge& edge(int input) const { return node.inputs.at(static_cast<std::size_t>(input)); }
 };
 
 }  // namespace volvelle

@@ -20,6 +20,20 @@ bool any_requires_grad(const std::vector<Variable>& inputs) {
   return false;
 }
 
+void put_on_tape(const Variable& result, const char* operation, const std::vector<Variable>& inputs,
+                 BackwardFunction backward) {
+  Variable::State& state = *result.state();
+  auto node = std::make_shared<Node>();
+  node->operation = operation;
+  node->number = made.fetch_add(1, std::memory_order_relaxed);
+  for (const Variable& input : inputs) node->inputs.emplace_back(input);
+  node->backward = std::move(backward);
+  node->numbers = state.numbers;
+  node->version = state.numbers->version;
+  node->result = result.state();
+  state.node = std::move(node);
+}
+
 std::string told(const Shape& shape, DType dtype) {
   return to_string(shape) + " " + std::string(name_of(dtype));
 }
@@ -44,13 +58,17 @@ Variable record_always(const char* operation, Tensor output, std::vector<Variabl
                        BackwardFunction backward) {
   Variable result(std::move(output));
   if (!is_grad_enabled()) return result;
-  auto node = std::make_shared<Node>();
-  node->operation = operation;
-  node->number = made.fetch_add(1, std::memory_order_relaxed);
-  node->inputs = std::move(inputs);
-  node->backward = std::move(backward);
-  node->version = result.state()->version;
-  result.state()->node = std::move(node);
+  put_on_tape(result, operation, inputs, std::move(backward));
+  return result;
+}
+
+Variable record_view(const char* operation, Tensor output, const Variable& input,
+                     BackwardFunction backward) {
+  Variable result(std::move(output));
+  result.state()->numbers = input.state()->numbers;
+  if (is_recording({&input})) {
+    put_on_tape(result, operation, {input}, std::move(backward));
+  }
   return result;
 }
 
@@ -59,43 +77,43 @@ View GradientPass::grad_output() const { return frame_.grad_output.view(); }
 Tensor GradientPass::take_grad_output() { return std::move(frame_.grad_output); }
 
 void GradientPass::check_output() const {
-  if (*frame_.node.version == 0) return;
+  if (frame_.node.numbers->version == frame_.node.version) return;
   throw InvalidArgument("[backward] the result of " + std::string(frame_.node.operation) +
                         " was changed in place, and its gradient needs it as it was: run the "
                         "forward pass again after a change");
 }
 
-bool GradientPass::wants(int input) const {
-  const Variable& variable = frame_.node.inputs[static_cast<std::size_t>(input)];
-  return variable && variable.requires_grad();
-}
+bool GradientPass::wants(int input) const { return frame_.edge(input).is_wanted(); }
 
 GradientSlot GradientPass::slot(int input) {
-  const Variable& variable = frame_.node.inputs[static_cast<std::size_t>(input)];
-  Gathered& gathered = frame_.gathered(input);
+  const Edge& edge = frame_.edge(input);
+  Gathered& gathered = edge.gathered();
   // What is added to must be nobody else's; a caller's storage is meant to be shared.
-  if (gathered.filled && !variable.state()->bound && gathered.gradient.is_shared()) {
+  if (gathered.filled && !edge.is_bound() && gathered.gradient.is_shared()) {
     gathered.gradient = copy_of(gathered.gradient.view());
   }
-  return gathered.slot(variable.dtype(), variable.shape());
+  return gathered.slot(edge.dtype, edge.shape);
 }
 
 bool GradientPass::is_vacant(int input) const {
-  const Variable& variable = frame_.node.inputs[static_cast<std::size_t>(input)];
-  return !frame_.gathered(input).filled && !variable.state()->bound;
+  const Edge& edge = frame_.edge(input);
+  return !edge.gathered().filled && !edge.is_bound();
 }
 
 void GradientPass::give(int input, Tensor gradient) {
-  const Variable& variable = frame_.node.inputs[static_cast<std::size_t>(input)];
-  if (!is_vacant(input) || gradient.shape() != variable.shape() ||
-      gradient.dtype() != variable.dtype()) {
+  const Edge& edge = frame_.edge(input);
+  if (!is_vacant(input) || gradient.shape() != edge.shape || gradient.dtype() != edge.dtype) {
     throw InternalError("[backward] " + std::string(frame_.node.operation) + " gave input " +
-                        std::to_string(input) + ", " + told(variable.shape(), variable.dtype()) +
+                        std::to_string(input) + ", " + told(edge.shape, edge.dtype) +
                         ", a gradient " + told(gradient.shape(), gradient.dtype()) +
                         (is_vacant(input) ? "" : " where one was already") +
                         "; please report this");
   }
-  frame_.gathered(input) = {std::move(gradient), true};
+  // A leaf's gradient is its owner's to change (to clip, say): it must not be another's as well.
+  if (!edge.node && gradient.is_shared()) gradient = copy_of(gradient.view());
+  Gathered& gathered = edge.gathered();
+  gathered.gradient = std::move(gradient);
+  gathered.filled = true;
 }
 
 Saved::Saved(const Variable& variable)

@@ -48,28 +48,26 @@ std::int64_t Variable::size() const { return checked().value.size(); }
 
 MutableView Variable::change() {
   State& state = checked();
-  if (state.read_only) {
+  if (state.numbers->read_only) {
     throw InvalidArgument("[variable] " + to_string(state.value.shape()) +
                           " is read-only (part of a mapped file, or shared): replace it by a copy "
                           "to change it");
   }
-  ++*state.version;
+  ++state.numbers->version;
   return state.value.mutable_view();
 }
 
 void Variable::replace(Tensor value) {
   State& state = checked();
   check_same("the new value", value, state.value);
-  const std::uint64_t version = *state.version + 1;
-  state.value = std::move(value);
   // Variables that show the old bytes keep them.
-  state.version = std::make_shared<std::uint64_t>(version);
-  state.read_only = false;
+  state.numbers = std::make_shared<Numbers>(Numbers{state.numbers->version + 1, false});
+  state.value = std::move(value);
 }
 
-void Variable::make_read_only() { checked().read_only = true; }
-bool Variable::is_read_only() const { return checked().read_only; }
-std::uint64_t Variable::version() const { return *checked().version; }
+void Variable::make_read_only() { checked().numbers->read_only = true; }
+bool Variable::is_read_only() const { return checked().numbers->read_only; }
+std::uint64_t Variable::version() const { return checked().numbers->version; }
 
 bool Variable::requires_grad() const {
   const State& state = checked();
@@ -97,7 +95,7 @@ Tensor Variable::grad() const {
 
 void Variable::retain_grad() {
   State& state = checked();
-  if (state.node) state.node->retainer = state_;
+  if (state.node) state.node->retains = true;
 }
 
 void Variable::clear_grad() {
@@ -112,7 +110,7 @@ void Variable::bind_grad(Tensor storage, Store store) {
     throw InvalidArgument("[variable] only leaves take storage for their gradients");
   }
   check_same("storage of the gradient", storage, state.value);
-  state.grad = {std::move(storage), store == Store::accumulate};
+  state.grad = {.gradient = std::move(storage), .filled = store == Store::accumulate};
   state.bound = true;
 }
 
@@ -123,14 +121,16 @@ void Variable::unbind_grad() {
 }
 
 std::shared_ptr<const void> Variable::derived() const {
-  const State& state = checked();
-  return state.derived_version == *state.version ? state.derived : nullptr;
+  State& state = checked();
+  const std::lock_guard lock(state.deriving);
+  return state.derived_version == state.numbers->version ? state.derived : nullptr;
 }
 
 void Variable::keep_derived(std::shared_ptr<const void> made) const {
   State& state = checked();
+  const std::lock_guard lock(state.deriving);
   state.derived = std::move(made);
-  state.derived_version = *state.version;
+  state.derived_version = state.numbers->version;
 }
 
 }  // namespace volvelle

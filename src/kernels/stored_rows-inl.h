@@ -1,4 +1,5 @@
-// Per-target code: vectors of float out of what is stored as float32, bfloat16 or float16.
+// Per-target code: vectors out of what is stored as float64, float32, bfloat16 or float16, and back
+// into all but the last.
 #if defined(VOLVELLE_KERNELS_STORED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VOLVELLE_KERNELS_STORED_ROWS_INL_H_
 #undef VOLVELLE_KERNELS_STORED_ROWS_INL_H_
@@ -19,6 +20,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 HWY_INLINE hn::Vec<D> LoadStored(D d, const float* from) {
+  return hn::LoadU(d, from);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadStored(D d, const double* from) {
   return hn::LoadU(d, from);
 }
 
@@ -54,12 +60,45 @@ HWY_INLINE hn::Vec<D> LoadStored(D d, const Float16* from) {
 #endif
 }
 
+template <class D>
+HWY_INLINE void StoreStored(hn::Vec<D> x, D d, float* to) {
+  hn::StoreU(x, d, to);
+}
+
+template <class D>
+HWY_INLINE void StoreStored(hn::Vec<D> x, D d, double* to) {
+  hn::StoreU(x, d, to);
+}
+
+// To the nearest, ties to even; NaN stays NaN.
+template <class D>
+HWY_INLINE void StoreStored(hn::Vec<D> x, [[maybe_unused]] D d, BFloat16* to) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<uint16_t, D> dh;
+  const auto bits = hn::BitCast(du, x);
+  const auto high = hn::ShiftRight<16>(bits);
+  const auto odd = hn::And(high, hn::Set(du, 1u));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFFu))));
+  const auto number = hn::RebindMask(du, hn::Eq(x, x));
+  const auto chosen = hn::IfThenElse(number, rounded, hn::Or(high, hn::Set(du, 0x40u)));
+  hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, chosen)), dh, reinterpret_cast<uint16_t*>(to));
+}
+
 // The first `count` elements, 0 behind them; nothing else is read.
 template <class D, class S>
 HWY_INLINE hn::Vec<D> LoadStoredPart(D d, const S* from, int count) {
   HWY_ALIGN S whole[hn::MaxLanes(D())] = {};
   for (int i = 0; i < count; ++i) whole[i] = from[i];
   return LoadStored(d, whole);
+}
+
+// The first `count` elements; nothing else is written.
+template <class D, class S>
+HWY_INLINE void StoreStoredPart(hn::Vec<D> x, D d, S* to, int count) {
+  HWY_ALIGN S whole[hn::MaxLanes(D())];
+  StoreStored(x, d, whole);
+  for (int i = 0; i < count; ++i) to[i] = whole[i];
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "volvelle/ops/optimizer_steps.h"
+#include "volvelle/ops/in_place.h"
 #include "volvelle/ops/sums.h"
 
 namespace volvelle {

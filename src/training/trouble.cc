@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "volvelle/autograd/non_finite_result.h"
 #include "volvelle/ops/sums.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -23,6 +24,14 @@ std::string element_text(const View& view, std::int64_t index) {
          std::to_string(element_as_double(view, index));
 }
 
+std::string name_of_parameter(const Variable& variable,
+                              const std::vector<NamedParameter>& parameters) {
+  for (const NamedParameter& parameter : parameters) {
+    if (parameter.variable.state() == variable.state()) return parameter.name;
+  }
+  return "an unnamed " + to_string(variable.shape());
+}
+
 }  // namespace
 
 std::string trouble_of_loss(const Variable& loss, const std::vector<NamedParameter>& parameters) {
@@ -36,7 +45,15 @@ std::string trouble_of_loss(const Variable& loss, const std::vector<NamedParamet
              element_text(weight, index);
     }
   }
-  return start + "every parameter is finite, so a result on the way to it was not";
+  const std::optional<NonFiniteResult> result = first_non_finite_result(loss);
+  if (!result) return start + "what it was computed from is not on the tape";
+  std::string text = start + "the first result that is not finite is that of " + result->operation +
+                     ", at " + place_of(result->shape, result->index) + ": " +
+                     std::to_string(result->value);
+  if (!result->parameters.empty()) {
+    text += ", at or behind " + name_of_parameter(result->parameters.front(), parameters);
+  }
+  return text;
 }
 
 std::string trouble_of_gradients(const std::vector<NamedParameter>& parameters,

@@ -31,7 +31,8 @@ class VOLVELLE_API GradientPass {
   void check_output() const;
 
   bool wants(int input) const;  ///< false: nobody asked for this input's gradient
-  /// Room for it, in the input's shape and dtype. One slot a pass and input.
+  /// Room for it, in the input's shape and dtype. One slot a pass and input, asked for when it is
+  /// written: two inputs may be one variable, and the second slot then adds to the first.
   GradientSlot slot(int input);
   /// Whether nothing is there yet, so that `give` may be used.
   bool is_vacant(int input) const;
@@ -66,8 +67,9 @@ class VOLVELLE_API Saved {
 using BackwardFunction = std::function<void(GradientPass&)>;
 
 /// Makes the result of an operator: `output`, computed already, with what leads back to `inputs`
-/// (absent ones may be among them). Where gradients are off or no input wants one, `backward` is
-/// dropped at once and with it all that it saved. `operation` is a literal.
+/// (absent ones may be among them), whose numbers it does not hold. Where gradients are off or no
+/// input wants one, `backward` is dropped at once and with it all that it saved. `operation` is a
+/// literal.
 VOLVELLE_API Variable record(const char* operation, Tensor output, std::vector<Variable> inputs,
                              BackwardFunction backward);
 
@@ -75,6 +77,11 @@ VOLVELLE_API Variable record(const char* operation, Tensor output, std::vector<V
 /// whenever gradients are on.
 VOLVELLE_API Variable record_always(const char* operation, Tensor output,
                                     std::vector<Variable> inputs, BackwardFunction backward);
+
+/// The same for a result that shows the bytes of its input, in another shape say: a change of the
+/// one in place is a change of the other, and so is `make_read_only`.
+VOLVELLE_API Variable record_view(const char* operation, Tensor output, const Variable& input,
+                                  BackwardFunction backward);
 
 /// Whether `record` would keep the way back to any of these: operators save nothing otherwise.
 VOLVELLE_API bool is_recording(std::initializer_list<const Variable*> inputs);

@@ -34,8 +34,4 @@ struct SgdNumbers {
 VOLVELLE_API double sgd_step(const MutableView& weight, const View& gradient,
                              const MutableView& velocity, const SgdNumbers& numbers);
 
-/// to += from, and to *= factor, element by element.
-VOLVELLE_API void add_into(const MutableView& to, const View& from, int threads = 0);
-VOLVELLE_API void scale_in_place(const MutableView& x, double factor, int threads = 0);
-
 }  // namespace volvelle
