@@ -18,7 +18,9 @@ struct CrossEntropyOptions {
 
 /// Mean over the counted labels of -log softmax(logits)[label]: a float32 scalar (float64 for
 /// float64), summed in row order. Going back turns the saved logits into their gradient in place
-/// where nobody else holds them. All ignored: loss 0, gradients 0.
+/// where they are an operator's result that nobody else holds by then; else they stay as they are.
+/// All ignored: loss 0, gradients 0. A NaN among the logits of a counted row makes the loss and
+/// that row's gradient NaN. Smoothing as Szegedy et al. 2016, arXiv:1512.00567.
 ///
 /// Shapes:  logits (..., V), labels (...) integers in [0, V) or ignore_index.
 /// Throws:  InvalidArgument (a label outside, named with its place; shapes; options).
