@@ -66,12 +66,6 @@ void check_arrays(const NamedArrays& arrays) {
 
 }  // namespace
 
-const Tensor* find_array(const NamedArrays& arrays, std::string_view name) {
-  const auto found = std::find_if(arrays.begin(), arrays.end(),
-                                  [name](const NamedArray& named) { return named.name == name; });
-  return found == arrays.end() ? nullptr : &found->array;
-}
-
 bool holds_named_arrays(std::string_view path) {
   const std::string extension = extension_of(path);
   return extension == ".npz" || extension == ".safetensors" || extension == ".json";

@@ -13,7 +13,7 @@ struct NormBackward {
   Saved weight;
   Tensor statistics;
   double weight_offset;
-  int threads;  ///< as asked for  ///< as asked for
+  int threads;
   bool centred;
 
   void operator()(GradientPass& pass) const;

@@ -3,24 +3,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "volvelle/base/export.h"
 #include "volvelle/tensor/dtype.h"
+#include "volvelle/tensor/named_array.h"
 #include "volvelle/tensor/tensor.h"
 
 namespace volvelle {
-
-/// One array of a file that holds several.
-struct NamedArray {
-  std::string name;
-  Tensor array;
-};
-
-using NamedArrays = std::vector<NamedArray>;  ///< in the order of the file; names are unique
-
-/// The array called `name`, or nullptr.
-VOLVELLE_API const Tensor* find_array(const NamedArrays& arrays, std::string_view name);
 
 /// True when the extension of `path` is that of a file of named arrays (.npz, .safetensors) or of
 /// JSON, which may be either; false for files of one array (.npy, .csv) and for unknown ones.

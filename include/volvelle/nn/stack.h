@@ -9,11 +9,11 @@
 #include "volvelle/nn/forward.h"
 #include "volvelle/nn/initializer.h"
 #include "volvelle/nn/module.h"
+#include "volvelle/nn/norm.h"
 #include "volvelle/ops/activation.h"
 
 namespace volvelle {
 
-enum class NormKind : std::uint8_t { layer, rms };
 enum class FinalNorm : std::uint8_t {
   automatic,  ///< where the placement leaves the stream un-normalised
   yes,
@@ -28,7 +28,8 @@ struct StackOptions {
   std::int64_t key_heads = 0;       ///< G; 0: as many as heads
   std::int64_t head_width = 0;      ///< D; 0: width / heads
   std::int64_t feed_forward = 256;  ///< F
-  std::string placement = "pre";    ///< a name of norm_placements(), or slots (see placement.h)
+  /// A name of norm_placements(), slots, or one for each layer: see placement.h.
+  std::string placement = "pre";
   NormKind norm = NormKind::layer;
   double epsilon = 0;  ///< of norms; 0: 1e-5 for layer norm, 1e-6 for RMS norm
   Activation activation = Activation::relu;
@@ -38,7 +39,9 @@ struct StackOptions {
   bool query_key_norm = false;        ///< RMS norm on queries and keys, per head
   FinalNorm final_norm = FinalNorm::automatic;
   bool causal = false;
-  double dropout = 0;            ///< of weights of attention and of branches
+  /// Of weights of attention, of what feed-forwards have between their products, and of branches,
+  /// as in PyTorch's TransformerEncoderLayer.
+  double dropout = 0;
   bool recompute = false;        ///< activations of a block are computed again on the way back
   DType dtype = DType::float32;  ///< of the parameters; float64 for checks
 };
@@ -60,17 +63,22 @@ class VOLVELLE_API Stack : public Module {
   explicit Stack(const StackOptions& options);
   ~Stack() override;
 
-  /// x (B,T,C) -> (B,T,C).
+  /// x (B,T,C) -> (B,T,C), in the parameters' dtype. A trace keeps every branch as a variable of
+  /// its own, with the same numbers; it goes with NoGrad or without `recompute`.
   Variable forward(const Variable& x, const ForwardOptions& how = {},
                    StackTrace* trace = nullptr) const;
 
-  /// Draws all parameters, block by block in the order in which PyTorch's constructors do.
+  /// Draws all parameters, block by block in the order in which PyTorch's constructors do: the
+  /// attention, then the feed-forward. Where the placement has DeepNorm's alpha, what was drawn is
+  /// multiplied by `initial_factor` after it.
   void initialize(Initializer& initializer);
   /// The same for blocks [first, last) only (the final norm has no draws).
   void initialize_blocks(Initializer& initializer, std::int64_t first, std::int64_t last);
 
   const StackOptions& options() const noexcept;
   bool has_final_norm() const noexcept;
+  /// DeepNorm's beta, on the initial values of v, out_proj, linear1 and linear2; else 1.
+  double initial_factor() const noexcept;
 
  private:
   struct Parts;
@@ -78,7 +86,8 @@ class VOLVELLE_API Stack : public Module {
 };
 
 /// Makes every parameter of `to` that `from` has under the same name and shape hold the same bytes,
-/// read-only in both: stacks that start from the same draws. Returns how many.
+/// read-only in both: stacks that start from the same draws. Returns how many. Throws
+/// InvalidArgument for two stacks whose `initial_factor`s differ.
 VOLVELLE_API std::int64_t share_values(Module& to, const Module& from);
 
 }  // namespace volvelle
