@@ -19,7 +19,7 @@ struct Shape {
 
 void declare(CommandLine& line, Shape& shape) {
   line.group("The shape (none of these: a table of shapes)");
-  line.choice("--dtype", shape.dtype, {"float32", "float16", "bfloat16"},
+  line.choice("--dtype", shape.dtype, {"float32", "float64", "float16", "bfloat16"},
               "of inputs, weights and outputs (float32)");
   line.integer("--m", shape.m, "M", "rows of the input: tokens (128)");
   line.integer("--n", shape.n, "N", "outputs (768)");

@@ -62,11 +62,11 @@ HWY_INLINE V GeluTanh(D d, V x) {
   return hn::Mul(x, Sigmoid(d, high, hn::MulSub(twice, cubic, high)));
 }
 
-// x * Phi(x) by way of erfc(z) = t exp(P(t) - z^2), z = |x| / sqrt 2, t = 1 / (1 + z / 2): its
+// Phi(x) by way of erfc(z) = t exp(P(t) - z^2), z = |x| / sqrt 2, t = 1 / (1 + z / 2): its
 // relative error stays small on the negative side, where 1 + erf would cancel. P is the
 // interpolant at Chebyshev points of log(erfc(z) exp(z^2) / t) on z < 9.6, to 5e-8.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Gelu(D d, V x) {
+HWY_INLINE V NormalCdf(D d, V x) {
   const V one = hn::Set(d, 1.0f);
   const V magnitude = hn::Abs(x);
   const V t = hn::Div(one, hn::MulAdd(magnitude, hn::Set(d, 0.35355339059f), one));
@@ -88,8 +88,12 @@ HWY_INLINE V Gelu(D d, V x) {
   const V lost = hn::Add(hn::Sub(square, hn::Sub(sum, p_part)), hn::Sub(p, p_part));
   const V low = hn::Add(hn::MulSub(half, magnitude, square), lost);
   const V tail = hn::Mul(hn::Mul(t, hn::Set(d, 0.5f)), ExpOfSum(d, sum, low));
-  const V phi = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
-  return hn::Mul(x, phi);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Gelu(D d, V x) {
+  return hn::Mul(x, NormalCdf(d, x));
 }
 
 template <Curve kCurve, class D, class V = hn::Vec<D>>

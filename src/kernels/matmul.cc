@@ -16,18 +16,19 @@ HWY_BEFORE_NAMESPACE();
 namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 
-template <int... kFewer>
-HWY_INLINE bool FewRows(const MatmulStep& step, std::integer_sequence<int, kFewer...>) {
+template <class T, int... kFewer>
+HWY_INLINE bool FewRows(const BasicMatmulStep<T>& step, std::integer_sequence<int, kFewer...>) {
   return ((step.rows == kFewer + 1 && (WidePanels<kFewer + 1>(step), true)) || ...);
 }
 
-void Multiply(const MatmulStep& step) {
+template <class T>
+void Multiply(const BasicMatmulStep<T>& step) {
   if (FewRows(step, std::make_integer_sequence<int, kWideRows>())) return;
   for (int panel = 0; panel < step.panels; ++panel) OnePanel(step, panel);
 }
 
 const MatmulKernels* MatmulTable() {
-  static constexpr MatmulKernels kTable{Multiply};
+  static constexpr MatmulKernels kTable{Multiply<float>, Multiply<double>};
   return &kTable;
 }
 

@@ -11,22 +11,26 @@ inline constexpr int kPanelColumns = 32;
 inline constexpr int kDepthBlock = 256;
 
 /// Some rows of a left operand times one block of depth of some panels.
-struct MatmulStep {
-  const float* left = nullptr;  ///< element (r, i) at left[r * row_stride + i * left_step]
+template <class T>
+struct BasicMatmulStep {
+  const T* left = nullptr;  ///< element (r, i) at left[r * row_stride + i * left_step]
   std::int64_t row_stride = 0, left_step = 1;
-  const float* right = nullptr;  ///< panel p at right + p * right_panel: [depth][32], aligned
+  const T* right = nullptr;  ///< panel p at right + p * right_panel: [depth][32], aligned
   std::int64_t right_panel = 0;
   int rows = 0, panels = 0;
-  int depth = 0;         ///< 0..kDepthBlock
-  float* out = nullptr;  ///< panel p at out + p * out_panel: [rows][32], aligned
+  int depth = 0;     ///< 0..kDepthBlock
+  T* out = nullptr;  ///< panel p at out + p * out_panel: [rows][32], aligned
   std::int64_t out_panel = 0;
   bool fresh = false;  ///< what `out` held is not read
 };
+
+using MatmulStep = BasicMatmulStep<float>;
 
 /// The product kernels of one instruction set.
 struct MatmulKernels {
   /// out[p][r][c] (+)= sum over i, in order, of left(r, i) * right[p][i][c].
   void (*step)(const MatmulStep& step);
+  void (*step_double)(const BasicMatmulStep<double>& step);
 };
 
 /// Of the instruction set in use.

@@ -21,21 +21,23 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int kPanelVectors = kPanelColumns / kLanes<float>;
+template <class T>
+inline constexpr int kPanelVectors = kPanelColumns / kLanes<T>;
 
 // Where the vectors of one register block lie: kVectors of them next to each other in a panel, or
 // in as many neighbouring panels as they fill.
-template <int kVectors>
+template <class T, int kVectors>
 struct VectorPlaces {
-  static constexpr int kPanels = kVectors <= kPanelVectors ? 1 : kVectors / kPanelVectors;
+  static constexpr int kPanels = kVectors <= kPanelVectors<T> ? 1 : kVectors / kPanelVectors<T>;
   static constexpr int kEach = kVectors / kPanels;
   static constexpr int panel(int v) { return v / kEach; }
-  static constexpr int column(int v) { return v % kEach * kLanes<float>; }
+  static constexpr int column(int v) { return v % kEach * kLanes<T>; }
 };
 
 // Lines to fetch into cache while a block is computed: one row of 32 per step of depth.
+template <class T>
 struct Ahead {
-  const float* at;
+  const T* at;
   int64_t stride;
 };
 
@@ -45,12 +47,11 @@ inline constexpr int kAheadRows = 16;
 // out[r][c] (+)= sum over i < depth, in order, of left[r * row_stride + i * left_step] *
 // right[i][c] for kRows rows and kVectors vectors of columns. The sum has accumulators of its own
 // and is added to what `out` held at the end, so its bits do not depend on the block's shape.
-template <int kRows, int kVectors>
-HWY_NOINLINE void MatmulBlock(const MatmulStep& step, const float* HWY_RESTRICT left,
-                              const float* HWY_RESTRICT right, float* HWY_RESTRICT out,
-                              Ahead ahead) {
-  using Places = VectorPlaces<kVectors>;
-  const hn::ScalableTag<float> d;
+template <int kRows, int kVectors, class T>
+HWY_NOINLINE void MatmulBlock(const BasicMatmulStep<T>& step, const T* HWY_RESTRICT left,
+                              const T* HWY_RESTRICT right, T* HWY_RESTRICT out, Ahead<T> ahead) {
+  using Places = VectorPlaces<T, kVectors>;
+  const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   V sum[kRows][kVectors];
 #pragma GCC unroll 16
@@ -61,10 +62,10 @@ HWY_NOINLINE void MatmulBlock(const MatmulStep& step, const float* HWY_RESTRICT 
   // Four rows share a pointer: base + {0,1,2,3} * stride needs two index registers in all.
   const int64_t row_stride = step.row_stride;
   const int64_t left_step = step.left_step;
-  const float* HWY_RESTRICT group[(kRows + 3) / 4];
+  const T* HWY_RESTRICT group[(kRows + 3) / 4];
 #pragma GCC unroll 4
   for (int g = 0; g < (kRows + 3) / 4; ++g) group[g] = left + 4 * g * row_stride;
-  const float* HWY_RESTRICT panel[Places::kPanels];
+  const T* HWY_RESTRICT panel[Places::kPanels];
 #pragma GCC unroll 8
   for (int p = 0; p < Places::kPanels; ++p) panel[p] = right + p * step.right_panel;
   for (int i = 0; i < step.depth; ++i) {
@@ -91,7 +92,7 @@ HWY_NOINLINE void MatmulBlock(const MatmulStep& step, const float* HWY_RESTRICT 
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      float* HWY_RESTRICT place =
+      T* HWY_RESTRICT place =
           out + Places::panel(v) * step.out_panel + r * kPanelColumns + Places::column(v);
       hn::Store(step.fresh ? sum[r][v] : hn::Add(hn::Load(d, place), sum[r][v]), d, place);
     }
@@ -111,12 +112,13 @@ inline constexpr int kWideVectors = kRows == 1 ? 8 : 4;
 
 // All rows of the step against one panel. While they are at it they fetch the next panel, each
 // block of rows its share; a single block has no time for that and fetches its own panel.
-HWY_INLINE void OnePanel(const MatmulStep& step, int panel) {
-  constexpr int kVectors = kPanelVectors < 2 ? kPanelVectors : 2;
-  const float* right = step.right + panel * step.right_panel;
-  float* out = step.out + panel * step.out_panel;
+template <class T>
+HWY_INLINE void OnePanel(const BasicMatmulStep<T>& step, int panel) {
+  constexpr int kVectors = kPanelVectors<T> < 2 ? kPanelVectors<T> : 2;
+  const T* right = step.right + panel * step.right_panel;
+  T* out = step.out + panel * step.out_panel;
   const int blocks = (step.rows + kBlockRows<kVectors> - 1) / kBlockRows<kVectors>;
-  Ahead ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
+  Ahead<T> ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
   int64_t share = 0;
   if (blocks > 1 && panel + 1 < step.panels) {
     ahead.at = right + step.right_panel;
@@ -124,7 +126,7 @@ HWY_INLINE void OnePanel(const MatmulStep& step, int panel) {
     share = ahead.stride * step.depth;
   }
   ForBlocks<kVectors>(step.rows, [&](auto rows, int first) {
-    for (int c = 0; c < kPanelColumns; c += kVectors * kLanes<float>) {
+    for (int c = 0; c < kPanelColumns; c += kVectors * kLanes<T>) {
       MatmulBlock<decltype(rows)::value, kVectors>(step, step.left + first * step.row_stride,
                                                    right + c, out + first * kPanelColumns + c,
                                                    ahead);
@@ -133,15 +135,15 @@ HWY_INLINE void OnePanel(const MatmulStep& step, int panel) {
   });
 }
 
-template <int kRows>
-HWY_INLINE void WidePanels(const MatmulStep& step) {
+template <int kRows, class T>
+HWY_INLINE void WidePanels(const BasicMatmulStep<T>& step) {
   constexpr int kVectors = kWideVectors<kRows>;
-  using Places = VectorPlaces<kVectors>;
+  using Places = VectorPlaces<T, kVectors>;
   int panel = 0;
   for (; panel + Places::kPanels <= step.panels; panel += Places::kPanels) {
-    const float* right = step.right + panel * step.right_panel;
-    const Ahead ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
-    for (int c = 0; c < kPanelColumns; c += Places::kEach * kLanes<float>) {
+    const T* right = step.right + panel * step.right_panel;
+    const Ahead<T> ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
+    for (int c = 0; c < kPanelColumns; c += Places::kEach * kLanes<T>) {
       MatmulBlock<kRows, kVectors>(step, step.left, right + c,
                                    step.out + panel * step.out_panel + c, ahead);
     }

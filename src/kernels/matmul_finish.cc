@@ -18,30 +18,43 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One row of 32: `residual` null or 32 elements.
+// Where one row of 32 goes.
+struct FinishRow {
+  const float* residual;  // null or 32 elements
+  float* out;
+  float* before;  // null: not kept
+  float* gate_before;
+};
+
 template <Curve kCurve>
-HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const float* residual,
-                              float* out) {
+HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const FinishRow& to) {
   const hn::ScalableTag<float> d;
   const int64_t first = row * kPanelColumns;
 #pragma GCC unroll 2
   for (int c = 0; c < kPanelColumns; c += kLanes<float>) {
     auto x = hn::Load(d, step.sums + first + c);
     if (step.bias != nullptr) x = hn::Add(x, hn::Load(d, step.bias + c));
+    if (to.before != nullptr) hn::StoreU(x, d, to.before + c);
     if (step.gate != nullptr) {
       auto gate = hn::Load(d, step.gate + first + c);
       if (step.gate_bias != nullptr) gate = hn::Add(gate, hn::Load(d, step.gate_bias + c));
+      if (to.gate_before != nullptr) hn::StoreU(gate, d, to.gate_before + c);
       x = hn::Mul(Activated<kCurve>(d, gate), x);
     } else {
       x = Activated<kCurve>(d, x);
     }
-    if (residual != nullptr) x = hn::Add(x, hn::LoadU(d, residual + c));
-    hn::StoreU(x, d, out + c);
+    if (to.residual != nullptr) x = hn::Add(x, hn::LoadU(d, to.residual + c));
+    hn::StoreU(x, d, to.out + c);
   }
 }
 
 // Rows between what is written and what is fetched into cache.
 inline constexpr int64_t kFinishAhead = 8;
+
+template <class T>
+HWY_INLINE T* RowOf(T* first, int64_t row, int64_t stride) {
+  return first == nullptr ? nullptr : first + row * stride;
+}
 
 template <Curve kCurve>
 HWY_NOINLINE void FinishSumsOf(const FinishStep& step) {
@@ -53,19 +66,25 @@ HWY_NOINLINE void FinishSumsOf(const FinishStep& step) {
         __builtin_prefetch(ahead, 1);
         __builtin_prefetch(ahead + kPanelColumns / 2, 1);
       }
-      const float* residual =
-          step.residual == nullptr ? nullptr : step.residual + r * step.residual_row;
-      FinishSumsRow<kCurve>(step, r, residual, step.out + r * step.out_row);
+      FinishSumsRow<kCurve>(
+          step, r,
+          {RowOf(step.residual, r, step.residual_row), RowOf(step.out, r, step.out_row),
+           RowOf(step.before, r, step.out_row), RowOf(step.gate_before, r, step.out_row)});
     }
     return;
   }
   const std::size_t bytes = static_cast<std::size_t>(step.columns) * sizeof(float);
   for (int64_t r = 0; r < step.rows; ++r) {  // beside the last column is somebody else's memory
     float in[kPanelColumns] = {};
-    float out[kPanelColumns];
+    float out[kPanelColumns], before[kPanelColumns], gate_before[kPanelColumns];
     if (step.residual != nullptr) std::memcpy(in, step.residual + r * step.residual_row, bytes);
-    FinishSumsRow<kCurve>(step, r, step.residual == nullptr ? nullptr : in, out);
+    const bool keeps = step.before != nullptr, keeps_gate = step.gate_before != nullptr;
+    FinishSumsRow<kCurve>(step, r,
+                          {step.residual == nullptr ? nullptr : in, out, keeps ? before : nullptr,
+                           keeps_gate ? gate_before : nullptr});
     std::memcpy(step.out + r * step.out_row, out, bytes);
+    if (keeps) std::memcpy(step.before + r * step.out_row, before, bytes);
+    if (keeps_gate) std::memcpy(step.gate_before + r * step.out_row, gate_before, bytes);
   }
 }
 

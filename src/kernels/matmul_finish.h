@@ -18,6 +18,8 @@ struct FinishStep {
   std::int64_t residual_row = 0;
   float* out = nullptr;  ///< row r at out + r * out_row, elements next to each other
   std::int64_t out_row = 0;
+  float* before = nullptr;       ///< sum + bias, in rows as far apart as out's; null: not kept
+  float* gate_before = nullptr;  ///< gate + gate_bias
   int rows = 0;
   int columns = 0;  ///< 1..32: so many are read of the residual and written
   Curve curve = Curve::identity;

@@ -9,7 +9,10 @@
 namespace volvelle {
 namespace {
 
+double sum_roundoff(DType dtype) { return dtype == DType::float64 ? 0x1p-52 : 0x1p-24; }
+
 double storage_roundoff(DType dtype) {
+  if (dtype == DType::float64) return 0x1p-53;
   if (dtype == DType::bfloat16) return 0x1p-8;
   if (dtype == DType::float16) return 0x1p-11;
   return 0x1p-24;
@@ -42,8 +45,8 @@ double check_sampled_products(const Tensor& x, const Tensor& weights, const Tens
       magnitudes += std::fabs(term);
     }
     const double apart = std::fabs(element_as_double(y.view(), at) - wanted);
-    const double allowed =
-        steps * 0x1p-24 * magnitudes + 1.01 * storage_roundoff(y.dtype()) * std::fabs(wanted);
+    const double allowed = steps * sum_roundoff(y.dtype()) * magnitudes +
+                           1.01 * storage_roundoff(y.dtype()) * std::fabs(wanted);
     if (!(apart <= allowed)) {
       throw InternalError("[bench] the product differs from sums in double by " +
                           std::to_string(apart) + " at (" + std::to_string(row) + "," +

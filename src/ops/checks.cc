@@ -37,9 +37,9 @@ void OperatorChecks::refuse(const std::string& text) const {
 
 void OperatorChecks::floats(const char* name, const View& view) const {
   if (!view) refuse(std::string(name) + " is missing");
-  if (!is_floating(view.dtype()) || view.dtype() == DType::float64) {
+  if (!is_floating(view.dtype())) {
     refuse(std::string(name) + " is " + std::string(name_of(view.dtype())) +
-           "; it must be float32, bfloat16 or float16");
+           "; it must be float32, float64, bfloat16 or float16");
   }
   bool empty = false;
   for (const std::int64_t length : view.shape()) {
@@ -68,6 +68,15 @@ void OperatorChecks::written(const char* name, const MutableView& view) const {
     refuse(named_shape(name, view) + " with strides " + to_string(view.strides()) +
            " would be written over itself; give it strides under which no two elements meet");
   }
+}
+
+void OperatorChecks::same_width(const char* name, const View& view, const char* other_name,
+                                const View& other) const {
+  if (!view || !other) return;
+  if ((view.dtype() == DType::float64) == (other.dtype() == DType::float64)) return;
+  refuse(std::string(name) + " is " + std::string(name_of(view.dtype())) + " and " + other_name +
+         " is " + std::string(name_of(other.dtype())) +
+         "; float64 meets only float64: convert one of them");
 }
 
 void OperatorChecks::rank(const char* name, const View& view, int least, const char* axes) const {

@@ -14,11 +14,14 @@ class OperatorChecks {
   /// Throws InvalidArgument("[operation] " + text).
   [[noreturn]] void refuse(const std::string& text) const;
 
-  /// Present, float32, bfloat16 or float16, no negative axis, a pointer where there are elements,
-  /// and byte offsets that fit 63 bits.
+  /// Present, of a floating dtype, no negative axis, a pointer where there are elements, and byte
+  /// offsets that fit 63 bits.
   void floats(const char* name, const View& view) const;
   /// The same, and no two elements share memory.
   void written(const char* name, const MutableView& view) const;
+  /// Both float64 or neither; an absent one goes with everything.
+  void same_width(const char* name, const View& view, const char* other_name,
+                  const View& other) const;
   /// At least `least` axes.
   void rank(const char* name, const View& view, int least, const char* axes) const;
   /// `shape` exactly; `axes` are its letters, for the message.

@@ -49,7 +49,7 @@ struct CrossEntropyBackward {
   Tensor statistics;
   double smoothing;
   double count;
-  int threads;
+  int threads;  ///< as asked for
 
   void operator()(GradientPass& pass) const {
     const Variable& from = logits.variable(kName);
@@ -100,7 +100,6 @@ struct CrossEntropyBackward {
 Variable cross_entropy(const Variable& logits, const View& labels,
                        const CrossEntropyOptions& options) {
   check(logits, labels, options);
-  const int threads = resolve_threads(options.threads);
   const std::int64_t width = logits.shape()[logits.rank() - 1];
   const std::int64_t rows = logits.size() / width;
   std::vector<std::int64_t> classes = class_labels(kChecks, labels, width, options.ignore_index);
@@ -110,7 +109,7 @@ Variable cross_entropy(const Variable& logits, const View& labels,
   if (keeps) statistics = Tensor(arithmetic, {rows, kernels::kCrossEntropyStatistics});
   std::vector<double> losses(static_cast<std::size_t>(rows));
   const std::size_t row = static_cast<std::size_t>(width) * size_of(logits.dtype());
-  RowTasks(rows, width, threads).run([&](std::int64_t first, std::int64_t count) {
+  RowTasks(rows, width, options.threads).run([&](std::int64_t first, std::int64_t count) {
     const auto at = static_cast<std::size_t>(first);
     kernels::CrossEntropyRows step;
     step.type = row_type_of(logits.dtype());
@@ -137,7 +136,7 @@ Variable cross_entropy(const Variable& logits, const View& labels,
   if (!keeps) return Variable(std::move(loss));
   return record(kName, std::move(loss), {logits},
                 CrossEntropyBackward{Saved(logits), std::move(classes), std::move(statistics),
-                                     options.label_smoothing, divisor, threads});
+                                     options.label_smoothing, divisor, options.threads});
 }
 
 std::int64_t counted_labels(const View& labels, std::int64_t ignore_index) {

@@ -1,5 +1,7 @@
 #include "volvelle/ops/linear_backward.h"
 
+#include <string>
+
 #include "base/thread_pool.h"
 #include "ops/checks.h"
 #include "ops/leading_axes.h"
@@ -48,6 +50,7 @@ void check_input(const View& grad_y, const MutableView& grad_x, std::int64_t out
                  std::int64_t inputs) {
   kInput.floats("grad_y", grad_y);
   kInput.written("grad_x", grad_x);
+  kInput.same_width("grad_x", grad_x, "grad_y", grad_y);
   kInput.rank("grad_y", grad_y, 1, "(..., N)");
   check_rows(kInput, "grad_y", grad_y, grad_y, outputs, "(..., N)");
   check_rows(kInput, "grad_x", grad_x, grad_y, inputs, "(..., K)");
@@ -100,6 +103,11 @@ void linear_backward_input(const View& grad_y, const PackedWeights& weights,
         "weights are gated: ask for the gradient of each factor, with weights of its own");
   }
   check_input(grad_y, grad_x, weights.outputs(), weights.inputs());
+  if ((weights.format() == WeightFormat::float64) != (grad_y.dtype() == DType::float64)) {
+    kInput.refuse("weights are " + std::string(name_of(weights.format())) + " and grad_y is " +
+                  std::string(name_of(grad_y.dtype())) +
+                  "; float64 meets only float64: convert one of them");
+  }
   input_gradient(grad_y, TransposedPanels(*weights.storage()), grad_x, options);
 }
 
@@ -110,6 +118,7 @@ void linear_backward_input(const View& grad_y, const View& weights, const Mutabl
     kInput.refuse(named_shape("weights", weights) + " must have shape (N,K)");
   }
   check_input(grad_y, grad_x, weights.shape()[0], weights.shape()[1]);
+  kInput.same_width("weights", weights, "grad_y", grad_y);
   kInput.apart("grad_x", grad_x, "weights", weights);
   const Matrix matrix{weights.data(), weights.dtype(), stride_from_end(weights, -2),
                       stride_from_end(weights, -1)};
@@ -121,6 +130,8 @@ void linear_backward_weights(const View& grad_y, const View& x, const MutableVie
   kWeights.floats("grad_y", grad_y);
   kWeights.floats("x", x);
   kWeights.written("grad_weights", grad_weights);
+  kWeights.same_width("x", x, "grad_y", grad_y);
+  kWeights.same_width("grad_weights", grad_weights, "grad_y", grad_y);
   kWeights.rank("grad_y", grad_y, 1, "(..., N)");
   kWeights.rank("x", x, 1, "(..., K)");
   check_rows(kWeights, "grad_y", grad_y, x, last_axis(grad_y), "(..., N)");
@@ -137,11 +148,13 @@ void linear_backward_bias(const View& grad_y, const MutableView& grad_bias,
                           const MatmulOptions& options) {
   kBias.floats("grad_y", grad_y);
   kBias.written("grad_bias", grad_bias);
+  kBias.same_width("grad_bias", grad_bias, "grad_y", grad_y);
   kBias.rank("grad_y", grad_y, 1, "(..., N)");
   kBias.shape("grad_bias", grad_bias, {last_axis(grad_y)}, "(N)");
   kBias.apart("grad_bias", grad_bias, "grad_y", grad_y);
   const float one = 1;  // a sum is a product with ones
-  sum_over_rows(View(&one, {1}), grad_y,
+  const double wide_one = 1;
+  sum_over_rows(grad_y.dtype() == DType::float64 ? View(&wide_one, {1}) : View(&one, {1}), grad_y,
                 {grad_bias.data(), grad_bias.dtype(), 0, stride_from_end(grad_bias, -1)}, 1,
                 options);
 }

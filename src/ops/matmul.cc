@@ -34,6 +34,8 @@ void check(const View& a, const View& b, const MutableView& c) {
   kChecks.floats("a", a);
   kChecks.floats("b", b);
   kChecks.written("c", c);
+  kChecks.same_width("a", a, "b", b);
+  kChecks.same_width("c", c, "a", a);
   kChecks.rank("a", a, 2, "(..., M, K)");
   kChecks.rank("b", b, 2, "(..., K, N)");
   kChecks.rank("c", c, 2, "(..., M, N)");

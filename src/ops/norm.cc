@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
 #include "kernels/norm_rows.h"
 #include "ops/norm_backward.h"
 #include "ops/norm_factors.h"
@@ -53,7 +52,6 @@ void check(const Variable& x, const NormCall& call) {
 
 Variable normalise_rows(const Variable& x, const NormCall& call) {
   check(x, call);
-  const int threads = resolve_threads(call.threads);
   const DType arithmetic = x.dtype() == DType::float64 ? DType::float64 : DType::float32;
   const std::int64_t width = x.shape()[x.rank() - 1];
   const std::int64_t rows = width == 0 ? 0 : x.size() / width;
@@ -63,7 +61,7 @@ Variable normalise_rows(const Variable& x, const NormCall& call) {
   Tensor statistics;
   if (keeps) statistics = Tensor(arithmetic, {rows, kernels::kNormStatistics});
   const NormFactors factors(call.weight, call.bias, call.weight_offset, arithmetic, width);
-  const RowTasks tasks(rows, width, threads);
+  const RowTasks tasks(rows, width, call.threads);
   const std::size_t x_row = static_cast<std::size_t>(width) * size_of(x.dtype());
   const std::size_t y_row = static_cast<std::size_t>(width) * size_of(y.dtype());
   const std::size_t statistics_row = kernels::kNormStatistics * size_of(arithmetic);
@@ -84,8 +82,8 @@ Variable normalise_rows(const Variable& x, const NormCall& call) {
     kernels::norm_forward(step);
   });
   if (!keeps) return Variable(std::move(y));
-  NormBackward backward{call.operation,     Saved(x), Saved(call.weight), std::move(statistics),
-                        call.weight_offset, threads,  call.centred};
+  NormBackward backward{call.operation,     Saved(x),     Saved(call.weight), std::move(statistics),
+                        call.weight_offset, call.threads, call.centred};
   return record(call.operation, std::move(y), {x, call.weight, call.bias}, std::move(backward));
 }
 

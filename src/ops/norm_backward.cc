@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/thread_pool.h"
 #include "kernels/norm_rows.h"
+#include "ops/gradient_room.h"
 #include "ops/norm_factors.h"
 #include "ops/variable_checks.h"
 #include "tensor/convert.h"
@@ -19,22 +19,6 @@ std::int64_t block_rows(std::int64_t rows) { return std::max<std::int64_t>(16, (
 
 // Below this many elements a second thread costs more than it does.
 constexpr std::int64_t kForOneThread = 32768;
-
-/// Where the gradient of x is written: over that of y where nobody else needs it.
-struct GradX {
-  Tensor taken;
-  MutableView to;
-  bool accumulate = false;
-};
-
-GradX room_for_x(GradientPass& pass, Tensor& grad_y, DType dtype) {
-  if (!pass.wants(0)) return {};
-  if (pass.is_vacant(0) && grad_y.dtype() == dtype && !grad_y.is_shared()) {
-    return {grad_y, grad_y.mutable_view(), false};
-  }
-  const GradientSlot slot = pass.slot(0);
-  return {{}, slot.to, slot.store == Store::accumulate};
-}
 
 void* at(void* base, std::int64_t elements, DType dtype) {
   return static_cast<std::byte*>(base) + static_cast<std::size_t>(elements) * size_of(dtype);
@@ -75,8 +59,8 @@ void NormBackward::operator()(GradientPass& pass) const {
   const std::int64_t width = from.shape()[from.rank() - 1];
   const std::int64_t rows = width == 0 ? 0 : from.size() / width;
   const DType arithmetic = statistics.dtype();
-  Tensor grad_y = pass.take_grad_output();
-  GradX grad_x = room_for_x(pass, grad_y, from.dtype());
+  GradientRoom room(pass, 0, from.dtype());
+  const Tensor& grad_y = room.grad_output();
   const NormFactors factors(scaled_by, {}, weight_offset, arithmetic, width);
 
   const std::int64_t in_block = block_rows(rows);
@@ -84,29 +68,30 @@ void NormBackward::operator()(GradientPass& pass) const {
   const bool sums = pass.wants(1) || pass.wants(2);
   Tensor partial;
   if (sums) partial = Tensor(arithmetic, {blocks, 2, width});
-  parallel_for(blocks, from.size() < kForOneThread ? 1 : threads, [&](std::int64_t block) {
-    const std::int64_t first = block * in_block;
-    kernels::NormBackwardStep step;
-    step.x_type = row_type_of(from.dtype());
-    step.y_type = row_type_of(grad_y.dtype());
-    step.x = at(from.value().raw(), first * width, from.dtype());
-    step.grad_y = at(static_cast<const Tensor&>(grad_y).raw(), first * width, grad_y.dtype());
-    step.factors = factors.factors();
-    step.statistics = at(statistics.raw(), first * kernels::kNormStatistics, arithmetic);
-    if (grad_x.to) step.grad_x = at(grad_x.to.data(), first * width, from.dtype());
-    step.accumulate = grad_x.accumulate;
-    if (sums) {
-      step.factor_sums = at(partial.raw(), block * 2 * width, arithmetic);
-      step.bias_sums = at(step.factor_sums, width, arithmetic);
-      std::memset(step.factor_sums, 0, static_cast<std::size_t>(2 * width) * size_of(arithmetic));
-    }
-    step.rows = std::min(in_block, rows - first);
-    step.width = width;
-    step.centred = centred;
-    kernels::norm_backward(step);
-  });
-  grad_y = {};
-  if (grad_x.taken) pass.give(0, std::move(grad_x.taken));
+  parallel_for(
+      blocks, from.size() < kForOneThread ? 1 : resolve_threads(threads), [&](std::int64_t block) {
+        const std::int64_t first = block * in_block;
+        kernels::NormBackwardStep step;
+        step.x_type = row_type_of(from.dtype());
+        step.y_type = row_type_of(grad_y.dtype());
+        step.x = at(from.value().raw(), first * width, from.dtype());
+        step.grad_y = at(grad_y.raw(), first * width, grad_y.dtype());
+        step.factors = factors.factors();
+        step.statistics = at(statistics.raw(), first * kernels::kNormStatistics, arithmetic);
+        if (room) step.grad_x = at(room.to().data(), first * width, from.dtype());
+        step.accumulate = room.accumulates();
+        if (sums) {
+          step.factor_sums = at(partial.raw(), block * 2 * width, arithmetic);
+          step.bias_sums = at(step.factor_sums, width, arithmetic);
+          std::memset(step.factor_sums, 0,
+                      static_cast<std::size_t>(2 * width) * size_of(arithmetic));
+        }
+        step.rows = std::min(in_block, rows - first);
+        step.width = width;
+        step.centred = centred;
+        kernels::norm_backward(step);
+      });
+  room.give();
   if (sums) {
     give_sums(pass, 1, partial, 0);
     give_sums(pass, 2, partial, 1);

@@ -13,7 +13,7 @@ struct NormBackward {
   Saved weight;
   Tensor statistics;
   double weight_offset;
-  int threads;
+  int threads;  ///< as asked for  ///< as asked for
   bool centred;
 
   void operator()(GradientPass& pass) const;

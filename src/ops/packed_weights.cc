@@ -21,12 +21,18 @@ using kernels::kPanelColumns;
 constexpr OperatorChecks kChecks("pack weights");
 
 WeightFormat format_of(DType dtype) {
+  if (dtype == DType::float64) return WeightFormat::float64;
   if (dtype == DType::bfloat16) return WeightFormat::bfloat16;
   return dtype == DType::float16 ? WeightFormat::float16 : WeightFormat::float32;
 }
 
-void check(const char* name, const View& weights) {
+void check(const char* name, const View& weights, WeightFormat format) {
   kChecks.floats(name, weights);
+  if ((weights.dtype() == DType::float64) != (format == WeightFormat::float64)) {
+    kChecks.refuse(std::string(name) + " is " + std::string(name_of(weights.dtype())) +
+                   " and cannot be packed as " + std::string(name_of(format)) +
+                   "; float64 is packed as float64, and nothing else is");
+  }
   if (weights.rank() != 2) {
     kChecks.refuse(named_shape(name, weights) + " must have shape (N,K)");
   }
@@ -44,7 +50,7 @@ std::shared_ptr<PackedWeights::Storage> storage_for(const View& weights, WeightF
       storage->outputs / kPanelColumns + (storage->outputs % kPanelColumns != 0 ? 1 : 0);
   storage->panels = panels * matrices;
   std::int64_t bytes = 0;
-  const std::int64_t element = format == WeightFormat::float32 ? 4 : 2;
+  const std::int64_t element = element_bytes(format);
   // bfloat16 comes in pairs, which kernels take sixteen at a time; two rows of any format fill
   // whole lines of 64 bytes.
   const std::int64_t unit = format == WeightFormat::bfloat16 ? 32 : 2;
@@ -69,10 +75,14 @@ void pack_into(const PackedWeights::Storage& storage, const View& weights, int f
                       stride_from_end(weights, -2)};
   const ViewPanels panels(matrix, storage.outputs);
   parallel_for(storage.panels / step, resolve_threads(options.threads), [&](std::int64_t panel) {
-    alignas(64) float wide[kDepthBlock * kPanelColumns];
+    alignas(64) float wide[kDepthBlock * kPanelColumns];  // not used for float64
     for (std::int64_t k = 0; k < storage.inputs; k += kDepthBlock) {
       const int depth = static_cast<int>(std::min<std::int64_t>(kDepthBlock, storage.inputs - k));
       std::byte* to = storage.at(panel * step + first, k);
+      if (storage.format == WeightFormat::float64) {
+        panels.fetch_double(0, panel, 1, k, depth, reinterpret_cast<double*>(to));
+        continue;
+      }
       if (storage.format == WeightFormat::float32) {
         panels.write(0, panel, 1, k, depth, reinterpret_cast<float*>(to), 0);
         continue;
@@ -99,6 +109,8 @@ std::string_view name_of(WeightFormat format) noexcept {
       return "bfloat16";
     case WeightFormat::float16:
       return "float16";
+    case WeightFormat::float64:
+      return "float64";
     case WeightFormat::float32:
       break;
   }
@@ -130,7 +142,7 @@ PackedWeights::PackedWeights(const View& weights, const PackOptions& options)
     : PackedWeights(weights, format_of(weights.dtype()), options) {}
 
 PackedWeights::PackedWeights(const View& weights, WeightFormat format, const PackOptions& options) {
-  check("weights", weights);
+  check("weights", weights, format);
   const auto storage = storage_for(weights, format, 1);
   pack_into(*storage, weights, 0, 1, options);
   storage_ = storage;
@@ -146,8 +158,8 @@ PackedWeights PackedWeights::gated(const View& gate, const View& up, const PackO
 
 PackedWeights PackedWeights::gated(const View& gate, const View& up, WeightFormat format,
                                    const PackOptions& options) {
-  check("gate", gate);
-  check("up", up);
+  check("gate", gate, format);
+  check("up", up, format);
   kChecks.shape("gate", gate, up.shape(), "(N,K) of up");
   const auto storage = storage_for(up, format, 2);
   pack_into(*storage, gate, 0, 2, options);

@@ -39,6 +39,23 @@ void write_one(const Matrix& from, int columns, int depth, float* to) {
   }
 }
 
+constexpr std::int64_t kDoubleBlock = kPanelBlock;
+
+// to[i][c] = from(i, c) in rows of 32, 0 beyond `columns`; what lies next to each other is read so.
+void write_doubles(const double* from, std::int64_t row, std::int64_t column, int columns,
+                   int depth, double* to) {
+  for (int i = 0; columns < kPanelColumns && i < depth; ++i) {
+    std::fill(to + i * kPanelColumns + columns, to + (i + 1) * kPanelColumns, 0.0);
+  }
+  if (column == 1) {
+    for (int i = 0; i < depth; ++i) std::copy_n(from + i * row, columns, to + i * kPanelColumns);
+    return;
+  }
+  for (int c = 0; c < columns; ++c) {
+    for (int i = 0; i < depth; ++i) to[i * kPanelColumns + c] = from[i * row + c * column];
+  }
+}
+
 }  // namespace
 
 void ViewPanels::write(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
@@ -62,6 +79,19 @@ Panels ViewPanels::fetch(std::int64_t offset, std::int64_t panel, int count, std
                          int depth, float* scratch) const {
   write(offset, panel, count, k, depth, scratch, kPanelBlock);
   return {scratch, kPanelBlock};
+}
+
+DoublePanels ViewPanels::fetch_double(std::int64_t offset, std::int64_t panel, int count,
+                                      std::int64_t k, int depth, double* scratch) const {
+  const Matrix from = matrix_.at(k, panel * kPanelColumns, offset);
+  for (int p = 0; p < count; ++p) {
+    const std::int64_t first = p * kPanelColumns;
+    const int columns = static_cast<int>(
+        std::min<std::int64_t>(kPanelColumns, columns_ - panel * kPanelColumns - first));
+    write_doubles(static_cast<const double*>(from.at(0, first).data), from.row, from.column,
+                  columns, depth, scratch + p * kDoubleBlock);
+  }
+  return {scratch, kDoubleBlock};
 }
 
 PairPanels PanelSource::fetch_pairs(std::int64_t offset, std::int64_t panel, int count,
@@ -114,6 +144,27 @@ Panels StoredPanels::fetch(std::int64_t /*offset*/, std::int64_t panel, int coun
   }
   widen_panels(storage_, panel, count, k, depth, scratch, kPanelBlock);
   return {scratch, kPanelBlock};
+}
+
+DoublePanels StoredPanels::fetch_double(std::int64_t /*offset*/, std::int64_t panel, int /*count*/,
+                                        std::int64_t k, int /*depth*/, double* /*scratch*/) const {
+  return {reinterpret_cast<const double*>(storage_.at(panel, k)),
+          storage_.panel_bytes / static_cast<std::int64_t>(sizeof(double))};
+}
+
+DoublePanels TransposedPanels::fetch_double(std::int64_t /*offset*/, std::int64_t panel, int count,
+                                            std::int64_t k, int depth, double* scratch) const {
+  for (int i = 0; i < depth; i += kPanelColumns) {
+    for (int p = 0; p < count; ++p) {
+      const std::int64_t first = (panel + p) * kPanelColumns;
+      const int inputs =
+          static_cast<int>(std::min<std::int64_t>(kPanelColumns, storage_.inputs - first));
+      write_doubles(reinterpret_cast<const double*>(storage_.at((k + i) / kPanelColumns, first)), 1,
+                    kPanelColumns, inputs, std::min(kPanelColumns, depth - i),
+                    scratch + p * kDoubleBlock + i * kPanelColumns);
+    }
+  }
+  return {scratch, kDoubleBlock};
 }
 
 // Squares of 32 x 32 are transposed; those at the edges are smaller.

@@ -21,6 +21,12 @@ struct PairPanels {
   std::int64_t stride = 0;
 };
 
+/// The same in double.
+struct DoublePanels {
+  const double* first = nullptr;
+  std::int64_t stride = 0;
+};
+
 /// Depth that pairs are handed out in: twice a block, for they are half as wide.
 inline constexpr int kPairDepth = 2 * kernels::kDepthBlock;
 
@@ -34,6 +40,10 @@ class PanelSource {
   /// panels of kDepthBlock rows.
   virtual Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
                        int depth, float* scratch) const = 0;
+
+  /// Of float64 operands, which are handed out by this alone.
+  virtual DoublePanels fetch_double(std::int64_t offset, std::int64_t panel, int count,
+                                    std::int64_t k, int depth, double* scratch) const = 0;
 
   /// Whether every number is a bfloat16, so that nothing is lost in pairs.
   virtual bool is_bfloat16() const = 0;
@@ -51,6 +61,8 @@ class ViewPanels : public PanelSource {
 
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
+  DoublePanels fetch_double(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                            int depth, double* scratch) const override;
   bool is_bfloat16() const override { return matrix_.dtype == DType::bfloat16; }
   PairPanels fetch_pairs(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
                          int depth, std::uint32_t* scratch) const override;
@@ -74,6 +86,8 @@ class StoredPanels : public PanelSource {
                          int depth, std::uint32_t* scratch) const override;
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
+  DoublePanels fetch_double(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                            int depth, double* scratch) const override;
 
  private:
   const PackedWeights::Storage& storage_;
@@ -87,6 +101,8 @@ class TransposedPanels : public PanelSource {
   bool is_bfloat16() const override;
   Panels fetch(std::int64_t offset, std::int64_t panel, int count, std::int64_t k, int depth,
                float* scratch) const override;
+  DoublePanels fetch_double(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
+                            int depth, double* scratch) const override;
 
  private:
   const PackedWeights::Storage& storage_;

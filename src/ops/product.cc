@@ -3,6 +3,7 @@
 #include "base/thread_pool.h"
 #include "kernels/matmul.h"
 #include "kernels/simd_choice.h"
+#include "ops/double_task.h"
 #include "ops/float_task.h"
 #include "ops/pair_task.h"
 #include "ops/product_cut.h"
@@ -25,7 +26,9 @@ void compute(const Product& product, int threads) {
   const kernels::PairMultiplier* pairs = in_pairs ? kernels::pair_multiplier() : nullptr;
   parallel_for(cut.tasks(), cut.threads(), [&](std::int64_t index) {
     const ProductTask task = cut.task(index);
-    if (pairs != nullptr) {
+    if (product.out.dtype == DType::float64) {
+      run_double_task(product, task);
+    } else if (pairs != nullptr) {
       run_pair_task(product, task, *pairs);
     } else {
       run_float_task(product, task);

@@ -15,7 +15,7 @@ using ProductAxes = JointAxes<kProductArrays>;
 
 /// out = curve(left right + bias) + residual for every place of a batch; with gated panels (those
 /// of columns p are 2 p, the gate, and 2 p + 1) out = curve(gate + gate_bias) * (sum + bias) + ...
-/// Everything is checked already.
+/// Everything is checked already; all arrays are float64 or none is.
 struct Product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   Matrix left;                         ///< rows x depth
@@ -25,6 +25,8 @@ struct Product {
   kernels::Curve curve = kernels::Curve::identity;
   Matrix residual;  ///< rows x columns; data null: none
   MutableMatrix out;
+  void* before = nullptr;       ///< sum + bias, in out's dtype and strides; null: not kept
+  void* gate_before = nullptr;  ///< gate + gate_bias
   ProductAxes batch;
 };
 

@@ -19,8 +19,9 @@ bool is_plain(DType dtype, std::int64_t column_stride, std::int64_t columns) {
 // Some rows of one panel.
 class PanelFinish {
  public:
-  PanelFinish(const kernels::FinishStep& step, const Matrix& residual, const MutableMatrix& out)
-      : step_(step), residual_(residual), out_(out) {}
+  PanelFinish(const kernels::FinishStep& step, const Matrix& residual, const MutableMatrix& out,
+              const MutableMatrix& before, const MutableMatrix& gate_before)
+      : step_(step), residual_(residual), out_(out), before_(before), gate_before_(gate_before) {}
 
   void run(std::int64_t rows) {
     const bool direct_out = is_plain(out_.dtype, out_.column, step_.columns);
@@ -34,24 +35,35 @@ class PanelFinish {
       step.sums += first * kPanelColumns;
       if (step.gate != nullptr) step.gate += first * kPanelColumns;
       float added[kStagedRows * kPanelColumns];
-      float results[kStagedRows * kPanelColumns];
+      float results[3][kStagedRows * kPanelColumns];
       place_residual(step, direct_residual, first, added);
-      if (direct_out) {
-        step.out = static_cast<float*>(out_.at(first, 0).data);
-        step.out_row = out_.row;
-      } else {
-        step.out = results;
-        step.out_row = kPanelColumns;
-      }
+      step.out_row = direct_out ? out_.row : kPanelColumns;
+      step.out = place(out_, direct_out, first, results[0]);
+      step.before = place(before_, direct_out, first, results[1]);
+      step.gate_before = place(gate_before_, direct_out, first, results[2]);
       kernels::matmul_finish(step);
-      for (std::int64_t r = 0; !direct_out && r < count; ++r) {
-        write_line(results + r * kPanelColumns, step.columns, out_.at(first + r, 0).data,
-                   out_.dtype, out_.column);
-      }
+      if (direct_out) continue;
+      write(results[0], step, out_, first);
+      write(results[1], step, before_, first);
+      write(results[2], step, gate_before_, first);
     }
   }
 
  private:
+  static float* place(const MutableMatrix& to, bool direct, std::int64_t first, float* staged) {
+    if (to.data == nullptr) return nullptr;
+    return direct ? static_cast<float*>(to.at(first, 0).data) : staged;
+  }
+
+  static void write(const float* staged, const kernels::FinishStep& step, const MutableMatrix& to,
+                    std::int64_t first) {
+    if (to.data == nullptr) return;
+    for (std::int64_t r = 0; r < step.rows; ++r) {
+      write_line(staged + r * kPanelColumns, step.columns, to.at(first + r, 0).data, to.dtype,
+                 to.column);
+    }
+  }
+
   void place_residual(kernels::FinishStep& step, bool direct, std::int64_t first,
                       float* added) const {
     if (residual_.data == nullptr) return;
@@ -70,7 +82,7 @@ class PanelFinish {
 
   const kernels::FinishStep step_;
   const Matrix residual_;
-  const MutableMatrix out_;
+  const MutableMatrix out_, before_, gate_before_;
 };
 
 // The part of a bias that a panel adds, 0 beyond the last column; null where there is no bias.
@@ -105,7 +117,14 @@ void finish_product(const Product& product, const ProductTask& task,
     const Matrix residual = product.residual.data == nullptr
                                 ? Matrix()
                                 : product.residual.at(task.first_row, column, offsets[kResidual]);
-    PanelFinish(step, residual, product.out.at(task.first_row, column, offsets[kOut]))
+    const auto place = [&](void* first) {
+      if (first == nullptr) return MutableMatrix();
+      MutableMatrix matrix = product.out;
+      matrix.data = first;
+      return matrix.at(task.first_row, column, offsets[kOut]);
+    };
+    PanelFinish(step, residual, place(product.out.data), place(product.before),
+                place(product.gate_before))
         .run(task.rows);
   }
 }

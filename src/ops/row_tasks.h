@@ -11,10 +11,13 @@ namespace volvelle {
 /// more; few elements stay on the calling thread.
 class RowTasks {
  public:
+  /// `threads` as resolve_threads takes it.
   RowTasks(std::int64_t rows, std::int64_t width, int threads)
       : rows_(rows),
         in_task_(std::max<std::int64_t>(1, kElements / std::max<std::int64_t>(1, width))),
-        threads_(rows * width < 2 * kElements ? 1 : threads) {}
+        threads_(resolve_threads(threads)) {
+    if (rows * width < 2 * kElements) threads_ = 1;
+  }
 
   /// body(first row, number of rows)
   template <class Body>

@@ -9,6 +9,10 @@
 
 namespace volvelle {
 
+constexpr std::int64_t element_bytes(WeightFormat format) {
+  return format == WeightFormat::float64 ? 8 : format == WeightFormat::float32 ? 4 : 2;
+}
+
 /// Panels of 32 outputs, [panel][K][32]; bfloat16 as words of two rows (kernels/matmul_pack.h),
 /// [panel][K / 2][32] with K rounded up to a multiple of 32. Of gated weights panel 2 p is the gate
 /// and 2 p + 1 its partner, so one walk meets both.
@@ -27,14 +31,12 @@ struct PackedWeights::Storage {
 
   /// Rows from k on, which is even.
   std::byte* at(std::int64_t panel, std::int64_t k) const {
-    const std::int64_t row_bytes =
-        kernels::kPanelColumns * (format == WeightFormat::float32 ? 4 : 2);
-    return data + panel * panel_bytes + k * row_bytes;
+    return data + panel * panel_bytes + k * kernels::kPanelColumns * element_bytes(format);
   }
 };
 
 /// Rows k to k + depth of `count` panels as float32, [depth][32] each, `pitch` floats apart; k is
-/// even.
+/// even. Not of float64.
 void widen_panels(const PackedWeights::Storage& storage, std::int64_t panel, int count,
                   std::int64_t k, int depth, float* to, std::int64_t pitch);
 

@@ -156,7 +156,7 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
                                 "backward --queries 0",
                                 "backward --rotate 3",
                                 "matmul --m 0",
-                                "matmul --dtype float64",
+                                "matmul --dtype int8",
                                 "matmul --rotate 3 --m 2",
                                 "matmul --queries 3"}) {
     const auto run =

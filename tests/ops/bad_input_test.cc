@@ -39,9 +39,14 @@ struct OpsBadInput : ::testing::Test {
 
 TEST_F(OpsBadInput, PackedWeights) {
   const std::vector<double> d(4);
+  const std::vector<std::int32_t> i(4);
   expect_refused([&] { PackedWeights p{View()}; }, "[pack weights] weights is missing");
-  expect_refused([&] { PackedWeights p(View(d.data(), {2, 2})); },
-                 "[pack weights] weights is float64; it must be float32, bfloat16 or float16");
+  expect_refused([&] { PackedWeights p(View(i.data(), {2, 2})); },
+                 "[pack weights] weights is int32; it must be float32, float64, bfloat16 or");
+  expect_refused([&] { PackedWeights p(View(d.data(), {2, 2}), WeightFormat::float32); },
+                 "weights is float64 and cannot be packed as float32");
+  expect_refused([&] { PackedWeights p(wv, WeightFormat::float64); },
+                 "weights is float32 and cannot be packed as float64");
   expect_refused([&] { PackedWeights p(View(w.data(), {20})); },
                  "weights (20,) must have shape (N,K)");
   expect_refused([&] { PackedWeights p(View(w.data(), {-1, 3})); }, "has a negative axis");
@@ -149,6 +154,54 @@ TEST_F(OpsBadInput, LinearBackward) {
                  "[linear_backward_bias] grad_bias (4,) must have shape (N) = (5,)");
   expect_refused([&] { linear_backward_bias(dy, MutableView(more.data(), {5})); },
                  "grad_bias overlaps grad_y");
+}
+
+TEST_F(OpsBadInput, Float64MeetsOnlyFloat64) {
+  const std::vector<double> d(20);
+  std::vector<double> out(20);
+  const View dx(d.data(), {3, 4}), dw(d.data(), {5, 4}), dy(d.data(), {3, 5});
+  const PackedWeights wide(dw);
+  const MutableView wide_y(out.data(), {3, 5});
+  const std::string rule = "float64 meets only float64: convert one of them";
+  expect_refused([&] { linear(dx, packed, wide_y); },
+                 "weights are float32 and x is float64; " + rule);
+  expect_refused([&] { linear(xv, wide, yv); }, "weights are float64 and x is float32; " + rule);
+  expect_refused([&] { linear(dx, wide, yv); }, "y is float32 and x is float64; " + rule);
+  const View narrow(more.data(), {5});
+  expect_refused([&] { linear(dx, wide, wide_y, {.bias = narrow}); },
+                 "bias is float32 and y is float64; " + rule);
+  expect_refused([&] { linear(dx, wide, wide_y, {.residual = View(more.data(), {3, 5})}); },
+                 "residual is float32 and y is float64; " + rule);
+  expect_refused([&] { matmul(dx, View(more.data(), {4, 5}), yv); }, rule);
+  expect_refused([&] { matmul(xv, View(more.data(), {4, 5}), wide_y); }, rule);
+  expect_refused([&] { linear_backward_input(dy, packed, MutableView(out.data(), {3, 4})); }, rule);
+  expect_refused([&] { linear_backward_input(dy, wv, MutableView(out.data(), {3, 4})); }, rule);
+  expect_refused([&] { linear_backward_input(dy, wide, MutableView(more.data(), {3, 4})); }, rule);
+  expect_refused([&] { linear_backward_weights(dy, xv, MutableView(out.data(), {5, 4})); }, rule);
+  expect_refused([&] { linear_backward_weights(dy, dx, MutableView(more.data(), {5, 4})); }, rule);
+  expect_refused([&] { linear_backward_bias(dy, MutableView(more.data(), {5})); }, rule);
+}
+
+TEST_F(OpsBadInput, WhatIsKeptBeforeTheActivation) {
+  std::vector<float> kept(20);
+  const MutableView good(kept.data(), {3, 5});
+  expect_refused([&] { linear(xv, packed, yv, {.before_activation = {kept.data(), {3, 4}}}); },
+                 "before_activation (3,4) must have the dtype, shape and strides of y (3,5)");
+  expect_refused(
+      [&] { linear(xv, packed, yv, {.before_activation = {kept.data(), {3, 5}, {1, 3}}}); },
+      "must have the dtype, shape and strides of y");
+  expect_refused([&] { linear(xv, packed, yv, {.before_activation = yv}); },
+                 "before_activation overlaps y");
+  expect_refused([&] { linear(xv, packed, yv, {.before_activation = {x.data(), {3, 5}}}); },
+                 "before_activation overlaps x");
+  expect_refused([&] { linear(xv, packed, yv, {.gate_before_activation = good}); },
+                 "gate_before_activation needs gated weights");
+  expect_refused(
+      [&] {
+        linear(xv, PackedWeights::gated(wv, wv), yv,
+               {.before_activation = good, .gate_before_activation = good});
+      },
+      "before_activation overlaps gate_before_activation");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/random_numbers.h"
 #include "support/arrays.h"
+#include "support/gradient_check.h"
 #include "support/instruction_sets.h"
 #include "support/products.h"
 #include "volvelle/autograd/backward.h"
@@ -215,6 +216,22 @@ TEST(CrossEntropyLabels, AllIgnoredIsALossOfZero) {
     backward(loss);
     EXPECT_EQ(values_of(logits.grad().view()),
               std::vector<double>(static_cast<std::size_t>(rows) * 9, 0.0));
+  }
+}
+
+TEST(CrossEntropyGradient, AgreesWithCentralDifferences) {
+  const Tensor labels = listed(DType::int64, {2, 3}, {0, 4, -100, 2, 2, 1});
+  for (const DType dtype : {DType::float64, DType::float32}) {
+    for (const double smoothing : {0.0, 0.2}) {
+      for (const std::int64_t count : {0, 9}) {
+        testing::expect_gradients(
+            [&](const auto& v) {
+              return cross_entropy(v[0], labels.view(),
+                                   {.label_smoothing = smoothing, .count = count});
+            },
+            {testing::normal_input({2, 3, 5}, 1)}, {.dtype = dtype});
+      }
+    }
   }
 }
 

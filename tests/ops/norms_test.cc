@@ -11,6 +11,7 @@
 
 #include "base/random_numbers.h"
 #include "support/arrays.h"
+#include "support/gradient_check.h"
 #include "support/instruction_sets.h"
 #include "support/norm_oracle.h"
 #include "support/products.h"
@@ -296,6 +297,26 @@ TEST(NormsTape, GradientsJoinWhatIsThere) {
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(values_of(weight.grad().view())[i], 3 * weight_once[i],
                 1e-6 * std::fabs(weight_once[i]) + 1e-7);
+  }
+}
+
+// The control, each input's gradient a fifth too large or with a hole, is part of the check.
+TEST(NormsGradient, AgreesWithCentralDifferences) {
+  // Not the seed of the weights of the sum: along x itself nearly nothing passes a norm.
+  const Tensor x = testing::normal_input({3, 5, 7}, 11);
+  const Tensor weight = testing::normal_input({7}, 2), bias = testing::normal_input({7}, 3);
+  for (const DType dtype : {DType::float64, DType::float32}) {
+    const testing::GradientCheck check{.dtype = dtype};
+    testing::expect_gradients([](const auto& v) { return layer_norm(v[0], v[1], v[2]); },
+                              {x, weight, bias}, check);
+    testing::expect_gradients([](const auto& v) { return layer_norm(v[0], {}, {}); }, {x}, check);
+    testing::expect_gradients([](const auto& v) { return layer_norm(v[0], {}, v[1]); }, {x, bias},
+                              check);
+    testing::expect_gradients([](const auto& v) { return rms_norm(v[0], v[1]); }, {x, weight},
+                              check);
+    testing::expect_gradients(
+        [](const auto& v) { return rms_norm(v[0], v[1], {.epsilon = 0.1, .weight_offset = 1}); },
+        {x, weight}, check);
   }
 }
 

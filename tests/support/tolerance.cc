@@ -69,7 +69,10 @@ Allowed allowed_column_sum(const Sizes& sizes) { return {share(sizes), share(siz
 // what is added and multiplied afterwards.
 Allowed allowed_product(DType dtype, double terms, std::int64_t depth) {
   const double steps = 4 + std::sqrt(static_cast<double>(depth));
-  Allowed allowed{steps * unit_roundoff(DType::float32) * terms, 4 * unit_roundoff(DType::float32)};
+  // The oracle sums in double itself.
+  const double unit =
+      dtype == DType::float64 ? 2 * unit_roundoff(DType::float64) : unit_roundoff(DType::float32);
+  Allowed allowed{steps * unit * terms, 4 * unit};
   if (dtype == DType::float16 || dtype == DType::bfloat16) {
     allowed.relative += 1.01 * unit_roundoff(dtype);
     allowed.absolute += 0x1p-25;  // half a step among float16's smallest

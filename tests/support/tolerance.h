@@ -33,7 +33,7 @@ Allowed allowed_gradient(const Sizes& sizes, std::int64_t terms, double magnitud
 /// Of a sum over queries, every term off by the same share at worst.
 Allowed allowed_column_sum(const Sizes& sizes);
 /// Of a sum of `depth` products whose sizes add up to `terms`, stored in `dtype`, with float32
-/// sums.
+/// sums (float64 ones of float64).
 Allowed allowed_product(DType dtype, double terms, std::int64_t depth);
 
 }  // namespace volvelle::testing

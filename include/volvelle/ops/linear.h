@@ -9,11 +9,14 @@ namespace volvelle {
 
 /// What happens to X W^T on its way into y. Inputs may have any strides, 0 included.
 struct LinearOptions {
-  View bias = {};       ///< (N), float32, bfloat16 or float16
+  View bias = {};       ///< (N)
   View gate_bias = {};  ///< (N), with gated weights only
   Activation activation = Activation::none;
   View residual = {};  ///< shape of y, or broadcast to it from the right; added last
-  int threads = 0;     ///< at most this many; 0: the process's setting (set_threads)
+  /// Where X W^T + bias, and with gated weights X gate^T + gate_bias, are kept for the way back:
+  /// dtype, shape and strides of y.
+  MutableView before_activation = {}, gate_before_activation = {};
+  int threads = 0;  ///< at most this many; 0: the process's setting (set_threads)
 };
 
 /// y = act(x W^T + bias) + residual; with gated weights
@@ -21,11 +24,11 @@ struct LinearOptions {
 ///
 /// Shapes:  x (..., K), weights (N,K), y (..., N); any leading axes, the same in x and y; any
 ///          length may be 0.
-/// Numbers: x, y, bias and residual are float32, bfloat16 or float16, each for itself; sums are
-///          float32; what is stored in half precision is rounded once, at the end. bfloat16 x times
-///          bfloat16 weights uses the CPU's matrix unit or dot product where the instruction set in
-///          use has one (exact products, summed in pairs; subnormal numbers count as 0); every
-///          other pair of dtypes is widened.
+/// Numbers: everything is float64, with float64 sums, or x, y, bias and residual are float32,
+///          bfloat16 or float16, each for itself; sums are float32; what is stored in half
+///          precision is rounded once, at the end. bfloat16 x times bfloat16 weights uses the CPU's
+///          matrix unit or dot product where the instruction set in use has one (exact products,
+///          summed in pairs; subnormal numbers count as 0); every other pair of dtypes is widened.
 /// Bits:    a row of y depends on that row of x alone: not on how many rows there are, nor on
 ///          the thread count. Sums run over K in a fixed order.
 /// Strides: all are honoured. y may be the residual itself (same pointer, shape and strides);

@@ -16,8 +16,8 @@ struct MatmulOptions {
 ///
 /// Shapes:  a (..., M, K), b (..., K, N), c (..., M, N). Leading axes are c's; those of a and b are
 ///          matched from the right and each must be equal or 1. Any length may be 0 (K = 0: zeros).
-/// Numbers: float32, bfloat16 or float16, each array for itself; sums are float32. Of bfloat16
-///          pairs as in `linear`.
+/// Numbers: all float64, with float64 sums, or float32, bfloat16 or float16, each array for itself;
+///          sums are float32. Of bfloat16 pairs as in `linear`.
 /// Bits:    a row of c depends on that row of a and on b alone: not on how many rows or matrices
 ///          there are, nor on the thread count.
 /// Strides: all are honoured (transposed, sliced, broadcast). c may not overlap a or b.

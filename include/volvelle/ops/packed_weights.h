@@ -11,9 +11,9 @@
 namespace volvelle {
 
 /// How packed weights are stored. Blocks of 8 and 4 bits will be more of these.
-enum class WeightFormat : std::uint8_t { float32, bfloat16, float16 };
+enum class WeightFormat : std::uint8_t { float32, bfloat16, float16, float64 };
 
-/// "float32", "bfloat16", "float16".
+/// "float32", "bfloat16", "float16", "float64".
 VOLVELLE_API std::string_view name_of(WeightFormat format) noexcept;
 
 struct PackOptions {
@@ -27,13 +27,13 @@ class VOLVELLE_API PackedWeights {
  public:
   PackedWeights() = default;
 
-  /// Packs W (N,K) of float32, bfloat16 or float16, of any strides, in the format of its dtype.
+  /// Packs W (N,K) of a floating dtype, of any strides, in the format of that dtype.
   /// Throws InvalidArgument (rank, dtype, a null pointer, sizes beyond 63 bits) and IoError, naming
   /// the size, when the memory cannot be had.
   explicit PackedWeights(const View& weights, const PackOptions& options = {});
 
   /// The same in a chosen format: a wider one keeps every number, a narrower one rounds to nearest,
-  /// ties to even.
+  /// ties to even. float64 comes from float64 alone, and goes nowhere else.
   PackedWeights(const View& weights, WeightFormat format, const PackOptions& options = {});
 
   /// Two matrices (N,K) for a gated product act(X gate^T + ...) * (X up^T + ...) in one pass. In
