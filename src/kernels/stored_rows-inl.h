@@ -85,6 +85,17 @@ HWY_INLINE void StoreStored(hn::Vec<D> x, [[maybe_unused]] D d, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, chosen)), dh, reinterpret_cast<uint16_t*>(to));
 }
 
+// As double, half as many to a vector.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadWide(D d, const double* from) {
+  return hn::LoadU(d, from);
+}
+
+template <class D, class S>
+HWY_INLINE hn::Vec<D> LoadWide(D d, const S* from) {
+  return hn::PromoteTo(d, LoadStored(hn::Rebind<float, D>(), from));
+}
+
 // The first `count` elements, 0 behind them; nothing else is read.
 template <class D, class S>
 HWY_INLINE hn::Vec<D> LoadStoredPart(D d, const S* from, int count) {
