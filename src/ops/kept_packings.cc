@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::size_t kFormats = 4;
 
-// What a variable keeps: its packings by format, alone and as a gate beside a partner. Immutable;
-// a further packing makes another record.
+// What a variable keeps: its packings by format, by itself and as a gate beside a partner.
+// Immutable; a further packing makes another record.
 struct Packings {
   struct Pair {
     PackedWeights packed;
     std::weak_ptr<Variable::State> up;
     std::uint64_t up_version = 0;
   };
-  std::array<PackedWeights, kFormats> alone;
+  std::array<PackedWeights, kFormats> plain, transposed;
   std::array<Pair, kFormats> gates;
 };
 
@@ -33,20 +33,40 @@ Packings kept_with(const Variable& weight) {
   return kept ? *static_cast<const Packings*>(kept.get()) : Packings();
 }
 
-}  // namespace
+View transposed(const View& matrix) {
+  const Shape& shape = matrix.shape();
+  const Strides& strides = matrix.strides();
+  return {matrix.data(), matrix.dtype(), {shape[1], shape[0]}, {strides[1], strides[0]}};
+}
 
-PackedWeights packed_once(const Variable& weight, WeightFormat format, int threads) {
+using ByFormat = std::array<PackedWeights, kFormats>;
+
+PackedWeights packed(const Variable& weight, ByFormat Packings::* which, WeightFormat format,
+                     int threads) {
   const std::lock_guard lock(guard());
   const auto at = static_cast<std::size_t>(format);
   const std::shared_ptr<const void> kept = weight.derived();
   if (kept) {
-    const PackedWeights& packed = static_cast<const Packings*>(kept.get())->alone[at];
-    if (packed) return packed;
+    const PackedWeights& found = (static_cast<const Packings*>(kept.get())->*which)[at];
+    if (found) return found;
   }
+  const bool plain = which == &Packings::plain;
   auto packings = std::make_shared<Packings>(kept_with(weight));
-  packings->alone[at] = PackedWeights(weight.view(), format, {.threads = threads});
+  PackedWeights& made = ((*packings).*which)[at];
+  made = PackedWeights(plain ? weight.view() : transposed(weight.view()), format,
+                       {.threads = threads});
   weight.keep_derived(packings);
-  return packings->alone[at];
+  return made;
+}
+
+}  // namespace
+
+PackedWeights packed_once(const Variable& weight, WeightFormat format, int threads) {
+  return packed(weight, &Packings::plain, format, threads);
+}
+
+PackedWeights transposed_packed_once(const Variable& weight, WeightFormat format, int threads) {
+  return packed(weight, &Packings::transposed, format, threads);
 }
 
 PackedWeights gated_packed_once(const Variable& gate, const Variable& up, WeightFormat format,

@@ -9,6 +9,9 @@ namespace volvelle {
 /// until its numbers change. Threads that only read the variable may call this at the same time.
 PackedWeights packed_once(const Variable& weight, WeightFormat format, int threads);
 
+/// The same of W^T (K,N), so that y W is a product with packed weights too.
+PackedWeights transposed_packed_once(const Variable& weight, WeightFormat format, int threads);
+
 /// The same of two weights for a gated product; kept with the gate as long as neither changes.
 PackedWeights gated_packed_once(const Variable& gate, const Variable& up, WeightFormat format,
                                 int threads);

@@ -1,17 +1,14 @@
 #include "volvelle/ops/linear_variable.h"
 
-#include <string>
 #include <utility>
 
 #include "base/thread_pool.h"
 #include "ops/activation_backward.h"
-#include "ops/checks.h"
 #include "ops/curve.h"
 #include "ops/kept_packings.h"
+#include "ops/linear_way.h"
 #include "ops/pass_on.h"
-#include "volvelle/autograd/tape.h"
 #include "volvelle/ops/linear.h"
-#include "volvelle/ops/linear_backward.h"
 
 namespace volvelle {
 namespace {
@@ -22,69 +19,31 @@ enum Input : int { kX, kWeight, kBias, kResidual };
 
 View view_of(const Variable& variable) { return variable ? variable.view() : View(); }
 
-Shape shape_of_result(const Variable& x, const Variable& weight) {
-  if (!x) kChecks.refuse("x is missing");
-  if (!weight) kChecks.refuse("weight is missing");
-  kChecks.rank("x", x.view(), 1, "(..., K)");
-  if (weight.rank() != 2) {
-    kChecks.refuse(named_shape("weight", weight.view()) + " must have shape (N,K)");
-  }
-  Shape shape = x.shape();
-  shape[x.rank() - 1] = weight.shape()[0];
-  return shape;
-}
-
-WeightFormat format_of(DType compute) {
-  switch (compute) {
-    case DType::float32:
-      return WeightFormat::float32;
-    case DType::bfloat16:
-      return WeightFormat::bfloat16;
-    case DType::float16:
-      return WeightFormat::float16;
-    case DType::float64:
-      return WeightFormat::float64;
-    default:
-      kChecks.refuse("compute is " + std::string(name_of(compute)) +
-                     "; it must be float32, float64, bfloat16 or float16");
-  }
-}
-
-// What the way back needs of the way forward.
-struct Way {
+struct LinearBackward {
+  LinearWay way;
   kernels::Curve curve = kernels::Curve::identity;
-  Saved x, weight;
-  Tensor before;           // before the activation; of relu alone its result says as much
-  bool by_output = false;  // `before` is the output itself
-  WeightFormat format = WeightFormat::float32;
-  int threads = 0;
+  Tensor before;           // the activation; relu's own result says as much
+  bool by_output = false;  // `before` is that
+  MultipliedInput x;
+  Saved weight;
 
   void operator()(GradientPass& pass) const {
     Tensor grad = pass.take_grad_output();
-    if (pass.wants(kResidual)) pass_on(pass, kResidual, grad);
+    if (pass.wants(kResidual)) pass_on(pass, kResidual, grad, way.threads);
     if (curve != kernels::Curve::identity) grad = through_activation(pass, std::move(grad));
-    if (pass.wants(kBias)) {
-      const GradientSlot slot = pass.slot(kBias);
-      linear_backward_bias(grad.view(), slot.to, {.store = slot.store, .threads = threads});
-    }
-    if (pass.wants(kWeight)) {
-      const GradientSlot slot = pass.slot(kWeight);
-      linear_backward_weights(grad.view(), x.view("linear"), slot.to,
-                              {.store = slot.store, .threads = threads});
-    }
-    if (pass.wants(kX)) {
-      const PackedWeights packed = packed_once(weight.variable("linear"), format, threads);
-      const GradientSlot slot = pass.slot(kX);
-      linear_backward_input(grad.view(), packed, slot.to,
-                            {.store = slot.store, .threads = threads});
-    }
+    if (pass.wants(kBias)) way.bias_gradient(grad, pass.slot(kBias));
+    if (!pass.wants(kWeight) && !pass.wants(kX)) return;
+    grad = way.multiplied(grad);
+    if (pass.wants(kWeight)) way.weight_gradient(grad, x.view("linear"), pass.slot(kWeight));
+    if (pass.wants(kX)) way.input_gradient(grad, weight.variable("linear"), pass.slot(kX));
   }
 
   Tensor through_activation(GradientPass& pass, Tensor grad) const {
     if (by_output) pass.check_output();
-    Tensor to = grad.is_shared() ? Tensor(grad.dtype(), grad.shape()) : grad;
+    // Over what nobody else reads.
+    Tensor to = !grad.is_shared() ? grad : !by_output ? before : Tensor(grad.dtype(), grad.shape());
     activation_backward(curve, before.view(), grad.view(), to.mutable_view(),
-                        resolve_threads(threads));
+                        resolve_threads(way.threads));
     return to;
   }
 };
@@ -93,29 +52,29 @@ struct Way {
 
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
                 const LinearVariableOptions& options) {
-  const Shape shape = shape_of_result(x, weight);
+  const Shape shape = linear_shape(kChecks, x, "weight", weight);
   if (options.residual) {
     kChecks.shape("residual", options.residual.view(), shape, "(..., N) of y");
   }
-  Way way;
-  way.curve = curve_of(options.activation, kChecks);
-  way.format = format_of(options.compute.value_or(weight.dtype()));
-  way.threads = options.threads;
+  LinearBackward back;
+  back.way = linear_way(kChecks, weight, options.compute, options.threads);
+  back.curve = curve_of(options.activation, kChecks);
   Tensor y(options.dtype.value_or(x.dtype()), shape);
-  const bool recording = is_recording({&x, &weight, &bias, &options.residual});
-  const bool curved = is_recording({&x, &weight, &bias}) && way.curve != kernels::Curve::identity;
-  way.by_output = curved && way.curve == kernels::Curve::relu && !options.residual;
-  if (curved) way.before = way.by_output ? y : Tensor(y.dtype(), shape);
-  linear(x.view(), packed_once(weight, way.format, options.threads), y.mutable_view(),
-         {.bias = view_of(bias),
-          .activation = options.activation,
-          .residual = view_of(options.residual),
-          .before_activation = curved && !way.by_output ? way.before.mutable_view() : MutableView(),
-          .threads = options.threads});
-  if (!recording) return Variable(std::move(y));
-  if (weight.requires_grad()) way.x = Saved(x);
-  if (x.requires_grad()) way.weight = Saved(weight);
-  return record("linear", std::move(y), {x, weight, bias, options.residual}, std::move(way));
+  const bool curved = back.curve != kernels::Curve::identity && is_recording({&x, &weight, &bias});
+  back.by_output = curved && back.curve == kernels::Curve::relu && !options.residual;
+  if (curved) back.before = back.by_output ? y : Tensor(y.dtype(), shape);
+  const Tensor multiplied = back.way.multiplied(x.value());
+  linear(
+      multiplied.view(), packed_once(weight, back.way.format(), options.threads), y.mutable_view(),
+      {.bias = view_of(bias),
+       .activation = options.activation,
+       .residual = view_of(options.residual),
+       .before_activation = curved && !back.by_output ? back.before.mutable_view() : MutableView(),
+       .threads = options.threads});
+  if (!is_recording({&x, &weight, &bias, &options.residual})) return Variable(std::move(y));
+  if (weight.requires_grad()) back.x = MultipliedInput(x, multiplied);
+  if (x.requires_grad()) back.weight = Saved(weight);
+  return record("linear", std::move(y), {x, weight, bias, options.residual}, std::move(back));
 }
 
 }  // namespace volvelle
