@@ -41,6 +41,7 @@ std::unique_ptr<MultiHeadAttention> make_attention(const StackOptions& options) 
                                 .biases = options.biases,
                                 .separate = options.separate_projections,
                                 .query_key_norm = options.query_key_norm,
+                                .query_key_epsilon = options.epsilon == 0 ? 1e-6 : options.epsilon,
                                 .causal = options.causal,
                                 .dropout = options.dropout,
                                 .dtype = options.dtype});
@@ -61,7 +62,7 @@ std::unique_ptr<Norm> make_slot(NormSlot slot, const StackOptions& options) {
   const NormKind kind = slot == NormSlot::layer ? NormKind::layer
                         : slot == NormSlot::rms ? NormKind::rms
                                                 : options.norm;
-  return make_norm(kind, options.width, kind == options.norm ? options.epsilon : 0, options.dtype);
+  return make_norm(kind, options.width, options.epsilon, options.dtype);
 }
 
 void check_placement(const NormPlacement& placement) {

@@ -50,8 +50,8 @@ void pass_rows_back(GradientPass& pass, std::int64_t first) {
 
 Variable rows(const Variable& x, std::int64_t first, std::int64_t count) {
   if (!x || x.rank() < 1 || first < 0 || count < 0 || first > x.shape()[0] - count) {
-    throw InvalidArgument("[rows] [" + std::to_string(first) + ", " +
-                          std::to_string(first + count) + ") are not rows of x " +
+    throw InvalidArgument("[rows] " + std::to_string(count) + " rows from row " +
+                          std::to_string(first) + " on are not in x " +
                           (x ? to_string(x.shape()) : std::string("(absent)")));
   }
   return record_view("rows", part_of(x.value(), first, count), x,

@@ -35,7 +35,8 @@ Tensor GoldenArrays::get(const std::string& name, DType dtype) const {
   return converted(found->view(), dtype);
 }
 
-std::string GoldenArrays::difference(const std::string& name, const View& ours) const {
+std::string GoldenArrays::difference(const std::string& name, const View& ours,
+                                     double share) const {
   const Tensor right = get(name, DType::float64);
   if (!ours || ours.shape() != right.shape()) {
     return name + " has shape " + to_string(right.shape()) + ", ours " +
@@ -44,7 +45,7 @@ std::string GoldenArrays::difference(const std::string& name, const View& ours) 
   const std::vector<double> wanted = values_of(right.view()), numbers = values_of(ours);
   double largest = 0;
   for (const double number : wanted) largest = std::max(largest, std::fabs(number));
-  const double allowed = allowed_share(ours.dtype()) * largest;
+  const double allowed = (share > 0 ? share : allowed_share(ours.dtype())) * largest;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (std::fabs(numbers[i] - wanted[i]) <= allowed) continue;
     std::ostringstream text;

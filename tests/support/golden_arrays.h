@@ -17,9 +17,9 @@ class GoldenArrays {
   /// An array in a dtype. Throws std::out_of_range, naming it, where there is none.
   Tensor get(const std::string& name, DType dtype) const;
 
-  /// What is wrong with `ours`, empty: nothing. A share of the array's largest number is allowed
-  /// that rounding in the dtype of `ours` explains.
-  std::string difference(const std::string& name, const View& ours) const;
+  /// What is wrong with `ours`, empty: nothing. A share of the array's largest number is allowed:
+  /// 0 stands for what rounding in the dtype of `ours` explains.
+  std::string difference(const std::string& name, const View& ours, double share = 0) const;
 
  private:
   std::vector<NamedArray> arrays_;
