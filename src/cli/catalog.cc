@@ -3,6 +3,7 @@
 #include "cli/attend.h"
 #include "cli/bench.h"
 #include "cli/check.h"
+#include "cli/study.h"
 #include "cli/tour.h"
 #include "cli/verb.h"
 
@@ -17,6 +18,8 @@ const std::array kVerbs{
          kAttendExamples, kAttendNotes, run_attend},
     Verb{"check", "what is promised, each beside a control that must fail", "[SUBJECT] [options]",
          kCheckExamples, "", run_check},
+    Verb{"study", "a question of design, measured on your sizes", "[NAME] [options]",
+         kStudyExamples, "", run_study_verb},
     Verb{"bench", "how fast this machine is at it, checked first", "[BENCHMARK] [options]",
          kBenchExamples, "", run_bench},
 };

@@ -32,6 +32,25 @@ std::int64_t integer_of(const std::string& option, const std::string& text) {
   return value;
 }
 
+double number_of(const std::string& option, const std::string& text) {
+  double value = 0;
+  if (!read_all(text, value)) wrong_value(option, "a number", text);
+  return value;
+}
+
+// What stands between commas, each read by `read`.
+template <class Value>
+std::vector<Value> list_of(const std::string& option, const std::string& text,
+                           Value (*read)(const std::string&, const std::string&)) {
+  std::vector<Value> result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    result.push_back(read(option, text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 struct CommandLine::State {
@@ -96,11 +115,8 @@ void CommandLine::integer(const std::string& name, std::optional<std::int64_t>& 
 
 void CommandLine::number(const std::string& name, std::optional<double>& target,
                          const std::string& shown, const std::string& help) {
-  state_->value(name, shown, help, [&target, name](const std::string& text) {
-    double value = 0;
-    if (!read_all(text, value)) wrong_value(name, "a number", text);
-    target = value;
-  });
+  state_->value(name, shown, help,
+                [&target, name](const std::string& text) { target = number_of(name, text); });
 }
 
 void CommandLine::choice(const std::string& name, std::optional<std::string>& target,
@@ -187,13 +203,19 @@ bool CommandLine::parse(const Invocation& call) {
 }
 
 std::vector<std::int64_t> integers_of(const std::string& option, const std::string& text) {
-  std::vector<std::int64_t> result;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    result.push_back(integer_of(option, text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return result;
+  return list_of<std::int64_t>(option, text, integer_of);
+}
+
+std::vector<double> numbers_of(const std::string& option, const std::string& text) {
+  return list_of<double>(option, text, number_of);
+}
+
+std::vector<std::string> words_of(const std::string& option, const std::string& text) {
+  return list_of<std::string>(
+      option, text, +[](const std::string& name, const std::string& word) {
+        if (word.empty()) wrong_value(name, "words with a comma between", word);
+        return word;
+      });
 }
 
 }  // namespace volvelle::cli

@@ -48,5 +48,8 @@ class CommandLine {
 
 /// "3,5,-2" as whole numbers; throws UsageError that names `option`.
 std::vector<std::int64_t> integers_of(const std::string& option, const std::string& text);
+/// The same for numbers ("0.9,1e-3") and for words ("pre,post"): none of them empty.
+std::vector<double> numbers_of(const std::string& option, const std::string& text);
+std::vector<std::string> words_of(const std::string& option, const std::string& text);
 
 }  // namespace volvelle::cli

@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "volvelle/base/suggestion.h"
+#include "volvelle/report/table.h"
 
 namespace volvelle::cli {
 namespace {
@@ -17,7 +18,8 @@ std::string listing(const Verb& verb, std::span<const Verb> subjects, const Subj
   for (const Verb& subject : subjects) {
     std::string line = "  volvelle " + std::string(subject.name);
     line.resize(std::string("  volvelle ").size() + width + 2, ' ');
-    text += line + subject.summary + '\n';
+    const std::string summary = wrapped(subject.summary, {.indent = static_cast<int>(line.size())});
+    text += line + summary.substr(line.size());
   }
   return text + "  volvelle " + verb.name + ' ' + words.placeholder +
          " --help lists the options of one\n";

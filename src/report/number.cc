@@ -29,17 +29,27 @@ std::string trimmed(std::string mantissa) {
   return mantissa;
 }
 
+// Whether digits behind the point say it well: not too large, and not a false 0.
+bool fits_point(double value, int digits) {
+  const double magnitude = std::fabs(value);
+  return magnitude < 1e7 && magnitude >= 0.5 * std::pow(10.0, -digits);
+}
+
 }  // namespace
 
 std::string shortest(float value) { return shortest_of(value); }
 std::string shortest(double value) { return shortest_of(value); }
 
+std::string fixed(double value, int digits) {
+  if (value == 0) return with_format(0, std::chars_format::fixed, digits);  // also negative zero
+  if (!std::isfinite(value) || !fits_point(value, digits)) return rounded(value, digits);
+  return with_format(value, std::chars_format::fixed, digits);
+}
+
 std::string rounded(double value, int digits) {
   if (!std::isfinite(value)) return shortest_of(value);
   if (value == 0) return "0";  // also negative zero
-  const double magnitude = std::fabs(value);
-  const bool shows_as_zero = magnitude < 0.5 * std::pow(10.0, -digits);
-  if (magnitude < 1e7 && !shows_as_zero) {
+  if (fits_point(value, digits)) {
     return trimmed(with_format(value, std::chars_format::fixed, digits));
   }
   const std::string text =

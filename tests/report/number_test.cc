@@ -48,6 +48,16 @@ TEST(ReportNumber, RoundedNeverShowsAFalseZero) {
   EXPECT_EQ(rounded(std::numeric_limits<double>::infinity(), 4), "inf");
 }
 
+TEST(ReportNumber, FixedKeepsItsZeros) {
+  EXPECT_EQ(fixed(0.0798, 3), "0.080");
+  EXPECT_EQ(fixed(2, 2), "2.00");
+  EXPECT_EQ(fixed(-0.0, 1), "0.0");
+  EXPECT_EQ(fixed(77.493, 0), "77");
+  EXPECT_EQ(fixed(1.2e-9, 3), "1.2e-09");  // not a false 0
+  EXPECT_EQ(fixed(1.25e9, 2), "1.2e+09");
+  EXPECT_EQ(fixed(std::numeric_limits<double>::infinity(), 2), "inf");
+}
+
 TEST(ReportNumber, GroupedPutsCommasBetweenThousands) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

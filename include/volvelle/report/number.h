@@ -17,6 +17,10 @@ VOLVELLE_API std::string shortest(double value);
 /// `digits` significant digits ("1.2e-07").
 VOLVELLE_API std::string rounded(double value, int digits);
 
+/// Exactly `digits` digits after the point ("0.080"); what that would show as a false 0, or is too
+/// large for it, as `rounded` writes it.
+VOLVELLE_API std::string fixed(double value, int digits);
+
 /// With thousands separators: "65,536".
 VOLVELLE_API std::string grouped(std::int64_t value);
 

@@ -14,10 +14,18 @@ namespace volvelle {
 using StudyCell =
     std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>>;
 
+/// How numbers of a column stand in text; JSON and CSV have them in full.
+enum class StudyForm : std::uint8_t {
+  fixed,    ///< as many digits after the point as the column says: "0.080"
+  percent,  ///< a share of 1 times 100, with a sign: "77%"
+  rounded,  ///< the same digits at most, zeros at the end left out: "0.9"
+};
+
 struct StudyColumn {
   std::string key;    ///< in JSON and CSV: "median"
   std::string title;  ///< in text; empty: not shown there
   int digits = 4;     ///< after the point, in text
+  StudyForm form = StudyForm::fixed;
 };
 
 struct StudyTable {
@@ -25,6 +33,7 @@ struct StudyTable {
   std::string title;
   std::vector<StudyColumn> columns;
   std::vector<std::vector<StudyCell>> rows;
+  int text_rows = 64;  ///< shown in text; more are left out in the middle. 0: not shown there
 };
 
 /// A line of a chart, with a band if low and high are there.
@@ -36,14 +45,14 @@ struct StudySeries {
 struct StudyChart {
   enum class Kind : std::uint8_t { lines, bars, heat_map };
   Kind kind = Kind::lines;
-  std::string key;  ///< names the file of a plot where there are several
+  std::string key;  ///< names it in JSON
   std::string title, x_label, y_label;
-  bool log_x = false, log_y = false;
-  std::vector<StudySeries> series;          ///< lines, bars (x counts them)
-  std::vector<std::string> columns, lines;  ///< labels of a heat map, or of bars
+  bool log_x = false, log_y = false;        ///< lines only: bars begin at 0
+  std::vector<StudySeries> series;          ///< of lines; of bars: y has one for each column
+  std::vector<std::string> columns, lines;  ///< labels of a heat map; of bars: columns only
   std::vector<std::vector<double>> cells;   ///< heat map: [line][column], NaN: none
-  std::vector<std::vector<std::string>> cell_labels;
-  bool in_text = true;  ///< drawn on the terminal as well
+  std::vector<std::vector<std::string>> cell_labels;  ///< absent: the numbers
+  bool in_text = true;                                ///< drawn on the terminal as well
 };
 
 /// The same measurement on something that must fail the named check.

@@ -1,0 +1,42 @@
+#include "cli/study.h"
+
+#include <vector>
+
+#include "cli/study_path_factors.h"
+#include "cli/subjects.h"
+#include "volvelle/studies/study.h"
+
+namespace volvelle::cli {
+namespace {
+
+// Its sentence stands in the catalog of studies.
+Verb study(const char* name, const char* examples, const char* notes,
+           int (*run)(const Invocation&)) {
+  const std::string wanted = std::string(name).substr(std::string("study ").size());
+  const char* sentence = "";
+  for (const StudyEntry& entry : studies()) {
+    if (wanted == entry.name) sentence = entry.sentence;
+  }
+  return {name, sentence, "[options]", examples, notes, run};
+}
+
+const std::vector<Verb>& study_verbs() {
+  static const std::vector<Verb> verbs{
+      study("study path-factors", kStudyPathFactorsExamples, kStudyPathFactorsNotes,
+            run_study_path_factors),
+  };
+  return verbs;
+}
+
+}  // namespace
+
+int run_study_verb(const Invocation& call) {
+  return run_subject(call, study_verbs(), {"Studies", "study", "NAME"});
+}
+
+const char* const kStudyExamples =
+    "volvelle study # lists the studies\n"
+    "volvelle study path-factors # question, table, chart, control, reading, limits\n"
+    "volvelle study path-factors --json --plot factors.svg # for a program, and as a picture";
+
+}  // namespace volvelle::cli

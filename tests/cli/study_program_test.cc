@@ -1,0 +1,118 @@
+// `volvelle study` as a reader types it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/captured_run.h"
+#include "volvelle/studies/study.h"
+
+namespace volvelle::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(StudyProgram, AloneListsEveryStudyWithItsSentence) {
+  const CapturedRun run = captured_run({"study"});
+  EXPECT_EQ(run.exit_code, 0);
+  std::string joined;
+  std::istringstream words(run.out);
+  for (std::string word; words >> word;) joined += word + ' ';
+  for (const StudyEntry& entry : studies()) {
+    EXPECT_THAT(joined, HasSubstr(std::string("volvelle study ") + entry.name + ' ' +
+                                  entry.sentence + ' '));
+  }
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(StudyProgram, EveryStudyHasHelpWithTheSharedOptions) {
+  for (const StudyEntry& entry : studies()) {
+    const CapturedRun run = captured_run({"study", entry.name, "--help"});
+    EXPECT_EQ(run.exit_code, 0) << entry.name;
+    for (const char* option : {"--json", "--csv FILE", "--plot FILE", "--threads N", "--force"}) {
+      EXPECT_THAT(run.out, HasSubstr(option)) << entry.name;
+    }
+    EXPECT_THAT(run.out, HasSubstr(entry.sentence));
+  }
+}
+
+TEST(StudyProgram, PathFactorsPrintsTheDocumentsFiguresOnThePage) {
+  const CapturedRun run = captured_run({"study", "path-factors"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  for (const char* text : {"0.080", "1.608", "0.616", "Control", "not a model of a real network"}) {
+    EXPECT_THAT(run.out, HasSubstr(text));
+  }
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(StudyProgram, PathFactorsJsonHasOneRowAFactor) {
+  const CapturedRun run =
+      captured_run({"study", "path-factors", "--factor", "0.5,2", "--layers", "3", "--json"});
+  EXPECT_EQ(run.exit_code, 0);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["study"], "path-factors");
+  EXPECT_EQ(json["layers"], 3);
+  EXPECT_EQ(json["rows"], nlohmann::json::parse(R"([
+      {"factor": 0.5, "left": 0.125, "changed": true, "layers_to_two": 1},
+      {"factor": 2, "left": 8, "changed": true, "layers_to_two": 1}])"));
+  EXPECT_EQ(json["control"]["failed"], true);
+  EXPECT_EQ(json["complete"], true);
+}
+
+TEST(StudyProgram, WritesTableAndPictureAndReplacesOnlyWhenForced) {
+  const ScratchFolder folder;
+  const std::vector<std::string> call{"study",          "path-factors", "--csv",
+                                      folder / "f.csv", "--plot",       folder / "f.svg"};
+  const CapturedRun run = captured_run(call);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.err, HasSubstr("wrote " + (folder / "f.csv")));
+  EXPECT_EQ(contents(folder / "f.csv").find("factor,left,changed,layers_to_two\n0.9,0.0797"), 0u);
+  EXPECT_EQ(contents(folder / "f.svg").find("<svg"), 0u);
+  const CapturedRun again = captured_run(call);
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_EQ(again.out, "");
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  std::vector<std::string> forced = call;
+  forced.push_back("--force");
+  EXPECT_EQ(captured_run(forced).exit_code, 0);
+}
+
+TEST(StudyProgram, WrongUsageExitsWithTwo) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
+      {{"nothing"}, "no study is called 'nothing'"},
+      {{"path-factor"}, "did you mean 'path-factors'?"},
+      {{"--json"}, "name the study before its options"},
+      {{"path-factors", "--factor", "0.9,x"}, "--factor takes a number, not 'x'"},
+      {{"path-factors", "--factor", "-1"}, "above 0"},
+      {{"path-factors", "--layers", "0"}, "layers must be"},
+      {{"path-factors", "--threads", "0"}, "--threads"},
+      {{"path-factors", "--force"}, "--force is for"},
+      {{"path-factors", "--csv", "x", "--plot", "x"}, "the same file"},
+      {{"path-factors", "--layer", "3"}, "did you mean '--layers'?"},
+      {{"path-factors", "more"}, "one argument too many"},
+  };
+  for (const auto& [options, says] : calls) {
+    std::vector<std::string> arguments{"study"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const CapturedRun run = captured_run(arguments);
+    EXPECT_EQ(run.exit_code, 2) << says;
+    EXPECT_EQ(run.out, "") << says;
+    EXPECT_THAT(run.err, HasSubstr(says));
+  }
+  EXPECT_EQ(captured_run({"study", "path-factors", "--csv", "/no/such/folder/x"}).exit_code, 1);
+}
+
+}  // namespace
+}  // namespace volvelle::testing
