@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/aligned_memory.h"
+#include "base/reused_blocks.h"
 #include "tensor/convert.h"
 #include "volvelle/base/error.h"
 
@@ -16,12 +16,12 @@ Tensor::Tensor(DType dtype, const Shape& shape)
     throw InvalidArgument("[tensor] " + to_string(shape) + " of " + std::string(name_of(dtype)) +
                           " does not fit the address space");
   }
-  data_ = aligned_allocate(bytes);
+  owner_ = owned_memory(bytes);
+  data_ = owner_.get();
   if (data_ == nullptr) {
     throw IoError("[tensor] no memory for " + to_string(shape) + " of " +
                   std::string(name_of(dtype)) + ": " + std::to_string(bytes) + " bytes");
   }
-  owner_ = std::shared_ptr<void>(data_, aligned_release);
 }
 
 Tensor Tensor::zeros(DType dtype, const Shape& shape) {
