@@ -11,6 +11,7 @@
 #include "training/trouble.h"
 #include "volvelle/autograd/backward.h"
 #include "volvelle/base/error.h"
+#include "volvelle/base/memory_reuse.h"
 #include "volvelle/base/threads.h"
 #include "volvelle/ops/sums.h"
 
@@ -77,6 +78,7 @@ double value_of(const Variable& share) {
 }  // namespace
 
 struct Trainer::Parts {
+  MemoryReuse reuse;  ///< every step needs what the last one did
   TrainerOptions options;
   std::vector<NamedParameter> parameters;
   FlatGradients gradients;
@@ -144,6 +146,7 @@ Trainer::~Trainer() = default;
 StepReport Trainer::step(const ShardLoss& loss) {
   Parts& parts = *parts_;
   const ThreadScope scope(parts.options.threads);
+  const ReuseScope reusing(parts.reuse);
   StepReport report;
   report.step = parts.steps + 1;
   report.rate = rate_at(parts.options.schedule, report.step);
