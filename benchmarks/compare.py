@@ -3,13 +3,14 @@
 
     benchmarks/compare.py                       every case on one thread (half an hour)
     benchmarks/compare.py --threads 2 --json    for a program to read
-    benchmarks/compare.py --op decode --op matmul    only these operations
+    benchmarks/compare.py decode matmul         only these operations (or --op decode --op matmul)
     benchmarks/compare.py --case 512 --case window   only cases whose name holds one of these
     benchmarks/compare.py --list                the cases
 
 For each case the results are compared first: random inputs go to `volvelle attend` through an .npz
 file, and what it answers is held against both rivals' (exit code 3 if one is off). Products, which
-no verb of the program computes, are held against sums in double on both sides. Then they are
+no verb of the program computes, are held against sums in double on both sides; of training steps
+the first losses are compared. Then they are
 timed in turns: `volvelle bench` (a process of its own, which checks itself against the oracle),
 PyTorch, ONNX Runtime, again ours, and so on. A turn is the median of repeated calls; a ratio is the
 median over the turns of their time / our time, so a change of clock hits both sides. Threads are
@@ -31,7 +32,7 @@ import subprocess
 import sys
 import venv
 
-from comparison import attention, attention_backward, decode, matmul
+from comparison import attention, attention_backward, decode, matmul, training
 from comparison.programs import OnnxRuntime, Torch, Volvelle
 from comparison.timing import seconds_per_call
 
@@ -40,7 +41,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
 
 OPERATIONS = {operation.OP: operation
-              for operation in (attention, attention_backward, decode, matmul)}
+              for operation in (attention, attention_backward, decode, matmul, training)}
 
 
 def all_cases():
@@ -55,8 +56,10 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="turns of each (3)")
     parser.add_argument("--seconds", type=float, default=0.3, metavar="X",
                         help="spent on one turn of one program, about (0.3)")
+    parser.add_argument("operations", nargs="*", metavar="OPERATION",
+                        help="only cases of these: " + ", ".join(OPERATIONS))
     parser.add_argument("--op", action="append", choices=list(OPERATIONS),
-                        help="only cases of this operation; may be repeated")
+                        help="the same; may be repeated")
     parser.add_argument("--case", action="append", metavar="TEXT",
                         help="only cases whose name holds TEXT; may be repeated")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -69,6 +72,10 @@ def parse_arguments():
                         help="passed to pip when the environment is made")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     options = parser.parse_args()
+    for name in options.operations:
+        if name not in OPERATIONS:
+            parser.error(f"no operation is called '{name}' (there are: {', '.join(OPERATIONS)})")
+    options.op = (options.op or []) + options.operations
     if options.threads < 1 or options.rounds < 1 or not options.seconds > 0:
         parser.error("--threads and --rounds are at least 1, --seconds above 0")
     return options
@@ -109,7 +116,7 @@ def measure(case, ours, rivals, options):
     arrays = operation.inputs(case, numpy.random.default_rng(0))
     wanted = operation.ours(ours, case, arrays)
     row = dict(case, threads=options.threads, differences={}, milliseconds={}, ratios={})
-    calls = {}
+    calls, peaks = {}, {}
     for rival in rivals:
         call = rival.call(operation, case, arrays)
         if call is None:
@@ -118,6 +125,8 @@ def measure(case, ours, rivals, options):
         row["differences"][rival.name] = max(
             float(numpy.abs(found[name] - wanted[name]).max()) for name in wanted)
         calls[rival.name] = call.timed
+        if hasattr(call, "peak_bytes"):
+            peaks[rival.name] = call.peak_bytes
     times = {name: [] for name in ["volvelle", *calls]}
     benches = []
     for _ in range(options.rounds):
@@ -134,6 +143,9 @@ def measure(case, ours, rivals, options):
         if name != "volvelle":
             row["ratios"][name] = statistics.median(
                 theirs / own for theirs, own in zip(taken, times["volvelle"]))
+    if "peak_bytes" in benches[0]:
+        row["peak_bytes"] = {"volvelle": max(bench["peak_bytes"] for bench in benches)}
+        row["peak_bytes"].update((name, call()) for name, call in peaks.items())
     row["agrees"] = all(difference <= operation.tolerance(case)
                         for difference in row["differences"].values())
     return row
@@ -169,6 +181,8 @@ def print_table(document):
                 line += f"{duration(row['milliseconds'][name]):>9}{row['ratios'][name]:>7.2f}x"
             else:
                 line += f"{'-':>9}{'':>8}"
+        for name, peak in row.get("peak_bytes", {}).items():
+            line += f"  {name} {peak / 1e6:.0f} MB"
         print(line.rstrip() + ("" if row["agrees"] else "  RESULTS DIFFER"))
 
 

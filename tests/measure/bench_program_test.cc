@@ -96,6 +96,20 @@ TEST(BenchProgram, JsonOfDecodingHasTheBandwidth) {
   }
 }
 
+TEST(BenchProgram, JsonOfTrainingHasTokensMemoryAndLosses) {
+  const auto row = only_row("training --shape tiny --precision bfloat16");
+  EXPECT_EQ(row["op"], "training");
+  EXPECT_EQ(row["shape"], "tiny");
+  EXPECT_EQ(row["precision"], "bfloat16");
+  EXPECT_EQ(row["threads"], 1);
+  EXPECT_EQ(row["first_losses"].size(), 3u);
+  EXPECT_EQ(row["first_losses"][0], row["loss"]);
+  for (const char* key :
+       {"milliseconds", "tokens_per_second", "share_of_peak", "peak_bytes", "loss", "max_error"}) {
+    EXPECT_GT(row[key].get<double>(), 0) << key;
+  }
+}
+
 TEST(BenchProgram, TextFitsThePage) {
   for (const char* arguments :
        {"attention --dtype bfloat16 --batch 16 --heads 12 --key-heads 12 --queries 32 --keys 4096 "
@@ -104,7 +118,8 @@ TEST(BenchProgram, TextFitsThePage) {
         "--rotate 1",
         "backward --dtype float16 --heads 12 --key-heads 3 --queries 8 --keys 1024 "
         "--head-width 16 --causal --window 1000",
-        "matmul --dtype bfloat16 --m 1 --n 1024 --k 10240 --cold --rotate 1"}) {
+        "matmul --dtype bfloat16 --m 1 --n 1024 --k 10240 --cold --rotate 1",
+        "training --shape tiny"}) {
     const auto run = testing::run_command(std::string("volvelle bench ") + arguments +
                                           " --seconds 0.001 2>/dev/null");
     ASSERT_EQ(run.exit_code, 0) << arguments;
@@ -117,7 +132,7 @@ TEST(BenchProgram, TextFitsThePage) {
 }
 
 TEST(BenchProgram, HelpOfEveryBenchmarkBeginsWithItsExamples) {
-  for (const std::string name : {"attention", "backward", "decode", "matmul"}) {
+  for (const std::string name : {"attention", "backward", "decode", "matmul", "training"}) {
     const auto list = testing::run_command("volvelle bench");
     EXPECT_THAT(list.standard_output, HasSubstr("volvelle bench " + name));
     const auto help = testing::run_command("volvelle bench " + name + " --help");
@@ -158,7 +173,10 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
                                 "matmul --m 0",
                                 "matmul --dtype int8",
                                 "matmul --rotate 3 --m 2",
-                                "matmul --queries 3"}) {
+                                "matmul --queries 3",
+                                "training --shape gpt2",
+                                "training --precision float16",
+                                "training --batch 3"}) {
     const auto run =
         testing::run_command(std::string("volvelle bench ") + arguments + " 2>/dev/null");
     EXPECT_EQ(run.exit_code, 2) << arguments;
