@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/follow.h"
 #include "autograd/node.h"
 #include "volvelle/base/error.h"
 
@@ -48,9 +49,19 @@ void drop_unqueued(const Node& node) {
   }
 }
 
-void follow(const std::shared_ptr<Node>& node, Waiting& waiting) {
+void check_made_inside(const Node& node, std::uint64_t first) {
+  if (node.number >= first) return;
+  throw InvalidArgument("[recompute] the function reached a result of " +
+                        std::string(node.operation) +
+                        " that was made outside of it: hand it over as an input");
+}
+
+void follow(const std::shared_ptr<Node>& node, Waiting& waiting, std::uint64_t first) {
   GradientPass::Frame frame{*node, std::exchange(node->output, {}).gradient};
   check_unfollowed(*node);
+  for (const Edge& input : node->inputs) {
+    if (input.node) check_made_inside(*input.node, first);
+  }
   node->followed = true;
   const std::shared_ptr<Variable::State> result = node->result.lock();
   if (result && node->retains) {
@@ -70,7 +81,9 @@ void follow(const std::shared_ptr<Node>& node, Waiting& waiting) {
   }
 }
 
-void run(const Variable& output, Tensor grad_output) {
+}  // namespace
+
+void follow_back(const Variable& output, Tensor grad_output, std::uint64_t first) {
   const std::shared_ptr<Node> last = output.state()->node;
   if (!last) {
     if (!output.requires_grad()) {
@@ -81,6 +94,7 @@ void run(const Variable& output, Tensor grad_output) {
     throw InvalidArgument("[backward] the output is a leaf: nothing was computed from it");
   }
   check_unfollowed(*last);
+  check_made_inside(*last, first);
   last->output = {.gradient = std::move(grad_output), .filled = true, .waits = true};
   Waiting waiting;
   waiting.push(last);
@@ -88,7 +102,7 @@ void run(const Variable& output, Tensor grad_output) {
     while (!waiting.empty()) {
       const std::shared_ptr<Node> next = waiting.top();
       waiting.pop();
-      follow(next, waiting);
+      follow(next, waiting, first);
     }
   } catch (...) {
     forget(waiting);
@@ -96,15 +110,13 @@ void run(const Variable& output, Tensor grad_output) {
   }
 }
 
-}  // namespace
-
 void backward(const Variable& loss) {
   if (!loss || loss.size() != 1) {
     throw InvalidArgument("[backward] the loss " +
                           (loss ? to_string(loss.shape()) : std::string("(absent)")) +
                           " must hold one element; give grad_output for an output of any shape");
   }
-  run(loss, one_of(loss.dtype(), loss.shape()));
+  follow_back(loss, one_of(loss.dtype(), loss.shape()));
 }
 
 void backward(const Variable& output, const View& grad_output) {
@@ -118,7 +130,7 @@ void backward(const Variable& output, const View& grad_output) {
                           " must be " + to_string(output.shape()) + " " +
                           std::string(name_of(output.dtype())) + ", as the output is");
   }
-  run(output, copy_of(grad_output));
+  follow_back(output, copy_of(grad_output));
 }
 
 }  // namespace volvelle

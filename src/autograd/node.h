@@ -61,6 +61,9 @@ struct Node {
   ~Node();
 };
 
+/// How many nodes were made so far: the next one's number is this or more.
+std::uint64_t nodes_made() noexcept;
+
 /// What a variable is.
 struct Variable::State {
   Tensor value;

@@ -1,61 +1,108 @@
 #include "volvelle/autograd/recompute.h"
 
+#include <string>
 #include <utility>
 
-#include "volvelle/autograd/backward.h"
+#include "autograd/follow.h"
+#include "autograd/node.h"
+#include "autograd/reached_leaves.h"
 #include "volvelle/autograd/no_grad.h"
 #include "volvelle/autograd/tape.h"
+#include "volvelle/base/error.h"
 
 namespace volvelle {
 namespace {
 
-constexpr const char* kOperation = "recompute";
-
 using Function = std::function<Variable(const std::vector<Variable>&)>;
 
-// Runs the function once more with a tape, from leaves that stand for its inputs, and follows that
-// tape. What an input has gathered already is added to in place, in the order of the operators, as
-// it would have been without recomputing.
-void pass_back(GradientPass& pass, const Function& function, const std::vector<Saved>& inputs) {
+constexpr const char* kName = "recompute";
+
+std::string told(const Variable& variable) {
+  return to_string(variable.shape()) + " " + std::string(name_of(variable.dtype()));
+}
+
+/// The inputs as the function sees them the second time. Results become leaves, which end the
+/// function's own tape; what their nodes have gathered goes along and comes back, so that every sum
+/// has the order that it would have had without recomputation.
+class SecondInputs {
+ public:
+  SecondInputs(const std::vector<Saved>& saved, const std::vector<Edge>& edges) {
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      const Variable& first = saved[i].variable(kName);
+      inputs_.push_back(first && edges[i].node ? leaf_for(first, edges[i].node) : first);
+    }
+  }
+
+  const std::vector<Variable>& inputs() const { return inputs_; }
+
+  void give_back() {
+    for (const Lent& lent : lent_) lent.node->output = std::move(lent.leaf.state()->grad);
+  }
+
+ private:
+  struct Lent {
+    std::shared_ptr<Node> node;
+    Variable leaf;
+  };
+
+  Variable leaf_for(const Variable& result, const std::shared_ptr<Node>& node) {
+    for (const Lent& lent : lent_) {
+      if (lent.node == node) return lent.leaf;
+    }
+    Variable leaf(result.value(), true);
+    leaf.state()->numbers = result.state()->numbers;
+    leaf.state()->grad = std::exchange(node->output, {});
+    lent_.push_back({node, leaf});
+    return leaf;
+  }
+
+  std::vector<Variable> inputs_;
+  std::vector<Lent> lent_;
+};
+
+void check_same(const Variable& second, const View& grad_output) {
+  if (second && second.shape() == grad_output.shape() && second.dtype() == grad_output.dtype()) {
+    return;
+  }
+  throw InvalidArgument("[recompute] the function gave " +
+                        (second ? told(second) : std::string("nothing")) + " the second time, " +
+                        to_string(grad_output.shape()) + " " +
+                        std::string(name_of(grad_output.dtype())) +
+                        " the first time; it must give the same for the same inputs");
+}
+
+void follow_again(const Function& function, const std::vector<Saved>& inputs,
+                  const std::vector<Saved>& reached, GradientPass& pass) {
+  for (const Saved& leaf : reached) (void)leaf.variable(kName);  // as they were?
   const WithGrad on;
-  std::vector<Variable> leaves;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    leaves.push_back(inputs[i] ? Variable(inputs[i].variable(kOperation).value()) : Variable());
-    if (inputs[i] && pass.wants(static_cast<int>(i))) leaves.back().set_requires_grad(true);
-  }
-  const Variable again = function(leaves);
-  if (!again.requires_grad() || again.is_leaf()) return;
-  std::vector<bool> given(leaves.size(), false);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const int input = static_cast<int>(i);
-    if (!leaves[i] || !leaves[i].requires_grad() || pass.is_vacant(input)) continue;
-    const GradientSlot slot = pass.slot(input);
-    leaves[i].bind_grad(Tensor::adopt(nullptr, slot.to.data(), slot.to.dtype(), slot.to.shape()),
-                        slot.store);
-    given[i] = true;
-  }
-  backward(again, pass.grad_output());
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    if (!leaves[i] || given[i] || !leaves[i].grad()) continue;
-    pass.give(static_cast<int>(i), leaves[i].grad());
-  }
+  SecondInputs again(inputs, pass.frame().node.inputs);
+  const std::uint64_t first = nodes_made();
+  const Variable result = function(again.inputs());
+  check_same(result, pass.grad_output());
+  if (result.requires_grad()) follow_back(result, pass.take_grad_output(), first);
+  again.give_back();
 }
 
 }  // namespace
 
 Variable recompute(const Function& function, std::vector<Variable> inputs) {
   if (!is_grad_enabled()) return function(inputs);
-  Tensor output;
+  Variable result;
+  std::vector<Saved> reached;
   {
     const NoGrad off;
-    output = function(inputs).value();
+    ReachedLeaves leaves;
+    result = function(inputs);
+    reached = leaves.take();
   }
-  std::vector<Saved> saved;
-  for (const Variable& input : inputs) saved.emplace_back(input);
-  return record_always(kOperation, std::move(output), std::move(inputs),
-                       [function, saved = std::move(saved)](GradientPass& pass) {
-                         pass_back(pass, function, saved);
-                       });
+  if (!result) throw InvalidArgument("[recompute] the function gave nothing");
+  if (result.requires_grad()) return result;  // an input or a parameter as it is
+  std::vector<Saved> saved(inputs.begin(), inputs.end());
+  Variable output =
+      record_always(kName, result.value(), std::move(inputs),
+                    [function, saved = std::move(saved), reached = std::move(reached)](
+                        GradientPass& pass) { follow_again(function, saved, reached, pass); });
+  return output;
 }
 
 }  // namespace volvelle

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "autograd/node.h"
+#include "autograd/reached_leaves.h"
 #include "volvelle/autograd/no_grad.h"
 #include "volvelle/base/error.h"
 
@@ -40,7 +41,10 @@ std::string told(const Shape& shape, DType dtype) {
 
 }  // namespace
 
+std::uint64_t nodes_made() noexcept { return made.load(std::memory_order_relaxed); }
+
 bool is_recording(std::initializer_list<const Variable*> inputs) {
+  for (const Variable* input : inputs) ReachedLeaves::note(*input);
   if (!is_grad_enabled()) return false;
   for (const Variable* input : inputs) {
     if (*input && input->requires_grad()) return true;
@@ -50,6 +54,7 @@ bool is_recording(std::initializer_list<const Variable*> inputs) {
 
 Variable record(const char* operation, Tensor output, std::vector<Variable> inputs,
                 BackwardFunction backward) {
+  for (const Variable& input : inputs) ReachedLeaves::note(input);
   if (!any_requires_grad(inputs)) return Variable(std::move(output));
   return record_always(operation, std::move(output), std::move(inputs), std::move(backward));
 }

@@ -40,8 +40,9 @@ class VOLVELLE_API GradientPass {
   /// InternalError unless the slot is vacant, or where shape or dtype differ.
   void give(int input, Tensor gradient);
 
-  struct Frame;
+  struct Frame;  ///< the tape's own
   explicit GradientPass(Frame& frame) : frame_(frame) {}
+  Frame& frame() noexcept { return frame_; }
 
  private:
   Frame& frame_;
