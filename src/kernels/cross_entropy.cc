@@ -50,6 +50,10 @@ HWY_NOINLINE void LossRows(const CrossEntropyRows& rows) {
   }
 }
 
+// Elements between what is computed and what is fetched: processors look ahead poorly along memory
+// that is written over as it is read (3x slower in bfloat16).
+inline constexpr int64_t kAhead = 1024;
+
 template <class T, class X>
 HWY_NOINLINE void GradientRows(const CrossEntropyBackwardRows& rows) {
   const hn::ScalableTag<T> d;
@@ -73,6 +77,7 @@ HWY_NOINLINE void GradientRows(const CrossEntropyBackwardRows& rows) {
     const auto factor = hn::Set(d, static_cast<T>(share));
     const auto less = hn::Set(d, static_cast<T>(everywhere));
     WalkRow<T>(width, [&](int64_t j, auto, auto span) VOLVELLE_IN_WALK {
+      __builtin_prefetch(x + j + kAhead);
       const auto e = ShiftedExp(d, LoadSpan(d, x + j, span), largest);
       auto out = hn::MulSub(e, factor, less);
       if (rows.accumulate) out = hn::Add(out, LoadSpan(d, grad + j, span));

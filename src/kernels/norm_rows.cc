@@ -113,6 +113,7 @@ HWY_NOINLINE void ForwardRows(const NormStep& step) {
     }
     const V mean = hn::Set(d, of.mean), rstd = hn::Set(d, of.rstd), rest = hn::Set(d, of.rest);
     WalkRow<T>(width, [&](int64_t j, auto, auto span) VOLVELLE_IN_WALK {
+      __builtin_prefetch(x + width + j);  // the next row, while memory has nothing to do
       const V normal = Normalised<kCentred>(d, LoadSpan(d, x + j, span), mean, rstd, rest);
       const V factor = LoadSpan(d, factors + j, span);
       const V out = bias == nullptr ? hn::Mul(normal, factor)
@@ -160,6 +161,8 @@ HWY_NOINLINE void BackwardRows(const NormBackwardStep& step) {
     const V level = hn::Set(d, kCentred ? sums.sum() * share : T{0});
     WalkRow<T>(width, [&](int64_t j, auto, auto span) VOLVELLE_IN_WALK {
       const V normal = Normalised<kCentred>(d, LoadSpan(d, x + j, span), mean, rstd, rest);
+      __builtin_prefetch(x + width + j);
+      __builtin_prefetch(grad_y + width + j);
       V inner = hn::Mul(LoadSpan(d, grad_y + j, span), LoadSpan(d, factors + j, span));
       if constexpr (kCentred) inner = hn::Sub(inner, level);
       inner = hn::MulAdd(normal, along, inner);

@@ -32,11 +32,12 @@ HWY_INLINE V ShiftedExp(D d, V x, V largest) {
   return Power(d, hn::Mul(hn::Sub(x, largest), hn::Set(d, kPerNat<hn::TFromD<D>>)));
 }
 
-// By pieces that stay in the first cache between their maximum and their exponentials. A NaN may
-// be lost to the maximum; it comes back in the sum.
+// By pieces that stay in the first cache between their maximum and their exponentials; the next one
+// is fetched while these are computed, since memory would rest meanwhile. A NaN may be lost to the
+// maximum; it comes back in the sum.
 template <bool kPlainSum, class T, class X>
 HWY_INLINE SoftmaxStatistics SoftmaxStatisticsOf(const X* x, int64_t width) {
-  constexpr int64_t kPiece = 4096;
+  constexpr int64_t kPiece = 1024;
   constexpr T kLowest = -std::numeric_limits<T>::infinity();
   const hn::ScalableTag<T> d;
   SoftmaxStatistics of;
@@ -58,6 +59,7 @@ HWY_INLINE SoftmaxStatistics SoftmaxStatisticsOf(const X* x, int64_t width) {
     // While all was -inf, e^x itself is the sum: 0, or NaN where there is one.
     const auto shift = hn::Set(d, largest == kLowest ? T{0} : largest);
     WalkRow<T>(count, [&](int64_t j, auto chain, auto span) VOLVELLE_IN_WALK {
+      __builtin_prefetch(piece + kPiece + j);
       const auto e = ShiftedExp(d, LoadSpan(d, piece + j, span), shift);
       sums[chain] = hn::Add(sums[chain], KeepSpan(d, e, hn::Zero(d), span));
     });
