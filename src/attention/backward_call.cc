@@ -48,8 +48,9 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedB
   sets_heads = bias.joins_heads() ? 1 : problem.key_heads;
   const std::int64_t tile_bytes =
       kTile * (padded_width + padded_value_width) * static_cast<std::int64_t>(sizeof(T));
-  std::int64_t block = std::clamp<std::int64_t>(kBlockBytes / tile_bytes, 1, kBlockTiles);
   const std::int64_t tiles = std::max<std::int64_t>((problem.keys + kTile - 1) / kTile, 1);
+  std::int64_t block = std::clamp<std::int64_t>(kBlockBytes / tile_bytes, 1, kBlockTiles);
+  block = std::min(block, tiles);
   const auto cut_for = [&](std::int64_t sets, std::int64_t wanted) {
     while (block > 1 && (tiles + block - 1) / block * sets < wanted) block = (block + 1) / 2;
   };

@@ -149,12 +149,14 @@ void BackwardWalk<T>::open_keys(std::int64_t b, std::int64_t g, std::int64_t blo
   block_ = block;
   first_key_ = block * call_.block_keys;
   last_key_ = std::min(first_key_ + call_.block_keys, problem.keys);
-  if (call_.backward.grad_k.present) {
-    std::fill_n(key_sums_, call_.block_keys * call_.padded_width, T{0});
-  }
-  if (call_.backward.grad_v.present) {
-    std::fill_n(value_sums_, call_.block_keys * call_.padded_value_width, T{0});
-  }
+  // Of each band the keys that there are: a short problem's block is mostly empty.
+  const auto clear = [&](T* sums, std::int64_t width) {
+    for (std::int64_t c = 0; c < width; c += call_.band) {
+      std::fill_n(sums + c * call_.block_keys, (last_key_ - first_key_) * call_.band, T{0});
+    }
+  };
+  if (call_.backward.grad_k.present) clear(key_sums_, call_.padded_width);
+  if (call_.backward.grad_v.present) clear(value_sums_, call_.padded_value_width);
   std::fill_n(offset_sums_, call_.offsets.entries(), 0.0);
   const bool look = call_.guarded() && call_.backward.grad_q.present;
   for (std::int64_t from = first_key_; from < last_key_; from += kTile) {
