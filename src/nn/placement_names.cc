@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -83,9 +84,10 @@ std::vector<NormPlacement> placements_by_layer(std::string_view text, std::int64
     const bool last = &part == &parts.back();
     const std::int64_t count = last && !part.counted ? left : part.layers;
     if (left < 1 || count > left || (last && count < left)) {
-      refuse("\"" + std::string(text) + "\" does not fit " + std::to_string(layers) + " layers: " +
-             (last && count < left ? std::to_string(left - count) + " are left without a placement"
-                                   : "\"" + std::string(part.text) + "\" comes after the last"));
+      refuse("\"" + std::string(text) + "\" does not fit " + std::to_string(layers) +
+             " layers: \"" + std::string(part.text) + "\" is for " +
+             std::to_string(std::max(count, part.layers)) + ", and " + std::to_string(left) +
+             " are left");
     }
     placements.insert(placements.end(), static_cast<std::size_t>(count),
                       parse_placement(part.text));

@@ -129,7 +129,7 @@ TEST(Placement, MayDifferByLayer) {
               ElementsAre("0.5 * x ", "x + atte", "x + atte", "norm(x +"));
   EXPECT_THAT(refusal_by_layer("3: post | pre", 3), HasSubstr("does not fit 3 layers"));
   EXPECT_THAT(refusal_by_layer("4: post", 3), HasSubstr("does not fit 3 layers"));
-  EXPECT_THAT(refusal_by_layer("2: post", 3), HasSubstr("1 are left without"));
+  EXPECT_THAT(refusal_by_layer("2: post", 3), HasSubstr("\"post\" is for 2, and 3 are left"));
   EXPECT_THAT(refusal_by_layer("0: post | pre", 3), HasSubstr("number of layers"));
   EXPECT_THAT(refusal_by_layer("many: post", 3), HasSubstr("'many' before ':'"));
   EXPECT_THAT(refusal_by_layer("post | prr", 3), HasSubstr("did you mean 'pre'?"));
