@@ -19,6 +19,8 @@
 #include "volvelle/autograd/no_grad.h"
 #include "volvelle/autograd/tape.h"
 #include "volvelle/base/error.h"
+#include "volvelle/base/memory_reuse.h"
+#include "volvelle/ops/linear_variable.h"
 
 namespace volvelle {
 namespace {
@@ -275,6 +277,28 @@ TEST(CrossEntropyMemory, LogitsThatNobodyHoldsBecomeTheirGradient) {
     EXPECT_EQ(values_of(logits.view()), before);  // the caller's logits are as they were
     EXPECT_EQ(values_of(x.grad().view()), in_place);
   }
+}
+
+// Most bytes of tensors at once during a head and its loss, there and back, over those of the
+// logits.
+double share_of_logits(bool held) {
+  constexpr std::int64_t kRows = 1024, kClasses = 50257, kWidth = 4;
+  RandomNumbers random(10);
+  const Variable x(normal(DType::float32, {kRows, kWidth}, random), true);
+  const Variable weight(normal(DType::float32, {kClasses, kWidth}, random), true);
+  const Tensor labels = random_labels(kRows, kClasses, random);
+  const MemoryReuse memory;
+  const ReuseScope scope(memory);
+  Variable logits = linear(x, weight);
+  const Variable loss = cross_entropy(logits, labels.view());
+  if (!held) logits = {};
+  backward(loss);
+  return static_cast<double>(memory.peak_bytes()) / (sizeof(float) * kRows * kClasses);
+}
+
+TEST(CrossEntropyMemory, AVocabularyOf50257NeedsItsLogitsOnce) {
+  EXPECT_LT(share_of_logits(false), 1.1);
+  EXPECT_GT(share_of_logits(true), 2);  // control: who holds them pays for a second array
 }
 
 TEST(CrossEntropyMemory, LogitsThatAnotherOperatorReadAreKept) {
