@@ -1,5 +1,11 @@
 #include "volvelle/base/any_generator.h"
 
+#include <string>
+#include <vector>
+
+#include "volvelle/base/error.h"
+#include "volvelle/base/suggestion.h"
+
 namespace volvelle {
 
 std::string_view name_of(RandomStream stream) noexcept {
@@ -12,6 +18,17 @@ std::string_view name_of(RandomStream stream) noexcept {
       return "philox";
   }
   return "?";
+}
+
+RandomStream random_stream_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const RandomStream stream :
+       {RandomStream::torch, RandomStream::numpy, RandomStream::philox}) {
+    if (name == name_of(stream)) return stream;
+    names.emplace_back(name_of(stream));
+  }
+  throw InvalidArgument("[random] no stream of random numbers is called '" + std::string(name) +
+                        "'; there are torch, numpy and philox" + suggestion(name, names));
 }
 
 AnyGenerator make_generator(RandomStream stream, std::uint64_t seed) {

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "cli/study_path_factors.h"
+#include "cli/study_saturation.h"
+#include "cli/study_stream_growth.h"
 #include "cli/subjects.h"
 #include "volvelle/studies/study.h"
 
@@ -24,6 +26,10 @@ const std::vector<Verb>& study_verbs() {
   static const std::vector<Verb> verbs{
       study("study path-factors", kStudyPathFactorsExamples, kStudyPathFactorsNotes,
             run_study_path_factors),
+      study("study stream-growth", kStudyStreamGrowthExamples, kStudyStreamGrowthNotes,
+            run_study_stream_growth),
+      study("study saturation", kStudySaturationExamples, kStudySaturationNotes,
+            run_study_saturation),
   };
   return verbs;
 }

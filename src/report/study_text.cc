@@ -22,9 +22,15 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-// The rows that are shown, with a gap (-1) where some are left out.
-std::vector<std::ptrdiff_t> shown_rows(std::size_t count, std::size_t most) {
+// The rows that are shown, with a gap (-1) where some are left out; none for those asked for.
+std::vector<std::ptrdiff_t> shown_rows(const StudyTable& table) {
+  const std::size_t count = table.rows.size();
+  const std::size_t most = static_cast<std::size_t>(table.text_rows);
   std::vector<std::ptrdiff_t> rows;
+  for (const std::size_t row : table.shown) {
+    if (row < count) rows.push_back(static_cast<std::ptrdiff_t>(row));
+  }
+  if (!table.shown.empty()) return rows;
   for (std::size_t i = 0; i < count; ++i) {
     const bool head = i < (most + 1) / 2;
     const bool tail = i + most / 2 >= count;
@@ -42,8 +48,7 @@ std::string part_text(const StudyTable& table, const std::vector<std::size_t>& c
                       const TextLayout& layout) {
   Table text;
   for (const std::size_t c : columns) text.titles.push_back(table.columns[c].title);
-  for (const std::ptrdiff_t r :
-       shown_rows(table.rows.size(), static_cast<std::size_t>(table.text_rows))) {
+  for (const std::ptrdiff_t r : shown_rows(table)) {
     std::vector<std::string> cells;
     for (const std::size_t c : columns) {
       if (r < 0) {
@@ -83,6 +88,11 @@ std::string table_text(const StudyTable& table, const TextLayout& layout) {
       left.erase(left.begin());
     }
     text += (begun ? "\n" : "") + part;
+  }
+  if (!table.shown.empty() && table.shown.size() < table.rows.size()) {
+    text += '\n' + wrapped("(" + std::to_string(table.shown.size()) + " of " +
+                               std::to_string(table.rows.size()) + " rows)",
+                           layout);
   }
   return text;
 }

@@ -8,6 +8,8 @@ namespace {
 // One line per study, in the order in which they are listed.
 constexpr std::array kStudies{
     StudyEntry{"path-factors", "what is left of a gradient when each layer multiplies it"},
+    StudyEntry{"stream-growth", "how a residual stream grows, and a late branch's share of it"},
+    StudyEntry{"saturation", "why scores are divided by the root of the head width"},
 };
 
 }  // namespace

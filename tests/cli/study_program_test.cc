@@ -1,6 +1,7 @@
 // `volvelle study` as a reader types it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,63 @@ TEST(StudyProgram, PathFactorsJsonHasOneRowAFactor) {
   EXPECT_EQ(json["complete"], true);
 }
 
+TEST(StudyProgram, StreamGrowthJsonHasEveryLayerTwice) {
+  const CapturedRun run = captured_run(
+      {"study", "stream-growth", "--layers", "3", "--width", "32", "--stream", "torch", "--json"});
+  EXPECT_EQ(run.exit_code, 0);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["stream"], "torch");
+  EXPECT_EQ(json["width"], 32);
+  ASSERT_EQ(json["rows"].size(), 3u);
+  ASSERT_EQ(json["stacks"].size(), 3u);
+  for (const auto& row : json["rows"]) {
+    EXPECT_EQ(row.size(), 4u);
+    for (const char* key : {"layer", "length", "share", "root"}) EXPECT_TRUE(row[key].is_number());
+  }
+  for (const auto& row : json["stacks"]) {
+    EXPECT_EQ(row.size(), 7u);
+    for (const char* stack : {"pre", "post"}) {
+      for (const char* figure : {"_length", "_attention_share", "_feed_forward_share"}) {
+        EXPECT_TRUE(row[std::string(stack) + figure].is_number()) << row;
+      }
+    }
+  }
+  EXPECT_EQ(json["control"]["failed"], true);
+}
+
+TEST(StudyProgram, SaturationJsonHasARowForEachWidthAndDivisor) {
+  const CapturedRun run = captured_run({"study", "saturation", "--head-widths", "4,16", "--draws",
+                                        "3", "--tokens", "8", "--seed", "2", "--json"});
+  EXPECT_EQ(run.exit_code, 0);
+  const auto json = nlohmann::json::parse(run.out);
+  ASSERT_EQ(json["rows"].size(), 8u);
+  for (const auto& row : json["rows"]) {
+    for (const char* key : {"head_width", "scale", "score_spread", "entropy", "entropy_share",
+                            "largest_weight", "gradient", "query_gradient", "draws"}) {
+      EXPECT_TRUE(row[key].is_number()) << key;
+    }
+  }
+  EXPECT_EQ(json["rows"][5]["divisor"], "root_of_width");
+  EXPECT_EQ(json["rows"][5]["scale"], 0.25);
+  EXPECT_EQ(json["seed"], 2);
+}
+
+// It waits until what was measured is printed, and says how far it is on the way.
+TEST(StudyProgram, AnInterruptPrintsWhatWasMeasured) {
+  const CapturedRun run = interrupted_run(
+      {"study", "saturation", "--draws", "1000000", "--head-widths", "4,512", "--json"}, SIGINT,
+      5.6);
+  EXPECT_EQ(run.exit_code, 130);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_TRUE(json["control"].is_null());
+  ASSERT_GE(json["rows"].size(), 4u);
+  EXPECT_GT(json["rows"][0]["draws"], 0);
+  EXPECT_LT(json["rows"].back()["draws"], 1000000);
+  EXPECT_THAT(run.err, HasSubstr("%  head width "));
+  EXPECT_EQ(run.err.find('\r'), std::string::npos);  // no terminal: plain lines
+}
+
 TEST(StudyProgram, WritesTableAndPictureAndReplacesOnlyWhenForced) {
   const ScratchFolder folder;
   const std::vector<std::string> call{"study",          "path-factors", "--csv",
@@ -102,6 +160,11 @@ TEST(StudyProgram, WrongUsageExitsWithTwo) {
       {{"path-factors", "--csv", "x", "--plot", "x"}, "the same file"},
       {{"path-factors", "--layer", "3"}, "did you mean '--layers'?"},
       {{"path-factors", "more"}, "one argument too many"},
+      {{"stream-growth", "--stream", "numpi"}, "did you mean 'numpy'?"},
+      {{"stream-growth", "--seed", "-1"}, "--seed must not be negative"},
+      {{"stream-growth", "--width", "1"}, "width must be"},
+      {{"saturation", "--head-widths", "2,0"}, "at least 1"},
+      {{"saturation", "--head-widths", "2,x"}, "a whole number"},
   };
   for (const auto& [options, says] : calls) {
     std::vector<std::string> arguments{"study"};

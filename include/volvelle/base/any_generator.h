@@ -20,6 +20,8 @@ enum class RandomStream : std::uint8_t {
 
 /// "torch", "numpy", "philox".
 VOLVELLE_API std::string_view name_of(RandomStream stream) noexcept;
+/// The other way. Throws InvalidArgument for other names, with a suggestion.
+VOLVELLE_API RandomStream random_stream_named(std::string_view name);
 
 /// One of the three, all of which have `uniform`, `normal` and `integers`; a copy goes on from here
 /// on its own.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ struct StudyTable {
   std::vector<StudyColumn> columns;
   std::vector<std::vector<StudyCell>> rows;
   int text_rows = 64;  ///< shown in text; more are left out in the middle. 0: not shown there
+  std::vector<std::size_t> shown = {};  ///< the places of rows that text shows; empty: by text_rows
 };
 
 /// A line of a chart, with a band if low and high are there.
