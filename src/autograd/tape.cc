@@ -27,6 +27,7 @@ void put_on_tape(const Variable& result, const char* operation, const std::vecto
   auto node = std::make_shared<Node>();
   node->operation = operation;
   node->number = made.fetch_add(1, std::memory_order_relaxed);
+  node->inputs.reserve(inputs.size());
   for (const Variable& input : inputs) node->inputs.emplace_back(input);
   node->backward = std::move(backward);
   node->numbers = state.numbers;

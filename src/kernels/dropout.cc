@@ -24,13 +24,18 @@ constexpr uint32_t kStream = 1u << 24;
 
 // The words of the elements from 4 * block on, in their order.
 HWY_INLINE void WordsFrom(uint64_t block, PhiloxKey key, uint32_t* to) {
-  HWY_ALIGN uint32_t low[kWordLanes], high[kWordLanes];
-  for (int x = 0; x < kWordLanes; ++x) {
-    low[x] = static_cast<uint32_t>(block + static_cast<uint64_t>(x));
-    high[x] = static_cast<uint32_t>((block + static_cast<uint64_t>(x)) >> 32);
-  }
   Words words[4];
-  Philox(TakeWords(low), TakeWords(high), FillWords(0), FillWords(kStream), key, words);
+  if ((block >> 32) == ((block + kWordLanes) >> 32)) {
+    Philox(WordsUpFrom(static_cast<uint32_t>(block)), FillWords(static_cast<uint32_t>(block >> 32)),
+           FillWords(0), FillWords(kStream), key, words);
+  } else {  // the low words end within
+    HWY_ALIGN uint32_t low[kWordLanes], high[kWordLanes];
+    for (int x = 0; x < kWordLanes; ++x) {
+      low[x] = static_cast<uint32_t>(block + static_cast<uint64_t>(x));
+      high[x] = static_cast<uint32_t>((block + static_cast<uint64_t>(x)) >> 32);
+    }
+    Philox(TakeWords(low), TakeWords(high), FillWords(0), FillWords(kStream), key, words);
+  }
 #if HWY_TARGET == HWY_SCALAR
   for (int w = 0; w < 4; ++w) to[w] = words[w];
 #else

@@ -33,6 +33,7 @@ inline constexpr int kWordLanes = 1;
 
 HWY_INLINE Words FillWords(uint32_t word) { return word; }
 HWY_INLINE Words TakeWords(const uint32_t* words) { return *words; }
+HWY_INLINE Words WordsUpFrom(uint32_t first) { return first; }
 HWY_INLINE Words Xor3Words(Words a, Words b, uint32_t key) { return a ^ b ^ key; }
 HWY_INLINE void MultiplyWords(uint32_t by, Words word, Words& high, Words& low) {
   const uint64_t product = uint64_t{by} * word;
@@ -48,6 +49,7 @@ inline constexpr int kWordLanes = kLanes<uint32_t>;
 
 HWY_INLINE Words FillWords(uint32_t word) { return hn::Set(WordTag(), word); }
 HWY_INLINE Words TakeWords(const uint32_t* words) { return hn::Load(WordTag(), words); }
+HWY_INLINE Words WordsUpFrom(uint32_t first) { return hn::Iota(WordTag(), first); }
 HWY_INLINE Words Xor3Words(Words a, Words b, uint32_t key) {
   return hn::Xor(hn::Xor(a, b), FillWords(key));
 }
