@@ -36,7 +36,9 @@ Tensor normal(DType dtype, const Shape& shape, std::uint64_t seed) {
 
 // The element as the dtype holds it, from arithmetic in its computing type.
 double stored(DType dtype, double value) {
-  return values_of(listed(dtype, {1}, {value}).view())[0];
+  if (dtype == DType::float64) return value;
+  const float single = static_cast<float>(value);
+  return dtype == DType::float32 ? single : to_float(to_bfloat16(single));
 }
 
 double sum_in(DType dtype, double a, double b) {
@@ -50,7 +52,7 @@ double product_in(DType dtype, double a, double b) {
 }
 
 TEST_P(InPlace, AddsExactlyAsOneRoundingDoes) {
-  for (const std::int64_t count : {0, 1, 3, 17, 64, 1000, 70001}) {
+  for (const std::int64_t count : {0, 1, 3, 17, 64, 1000, 33001}) {
     for (const DType to : kDtypes) {
       for (const DType from : kDtypes) {
         if (!fit(to, from)) continue;
