@@ -23,7 +23,7 @@ using testing::normal_input;
 using testing::values_of;
 using Values = std::vector<double>;
 
-class Dropout : public testing::OnEveryInstructionSet {};
+class DroppedElements : public testing::OnEveryInstructionSet {};
 
 constexpr DType kDtypes[] = {DType::float32, DType::bfloat16, DType::float64};
 
@@ -40,7 +40,7 @@ bool is_dropped(std::uint64_t seed, std::int64_t i, double p) {
   return words[static_cast<std::size_t>(i % 4)] < std::nearbyint(p * 0x1p32);
 }
 
-TEST_P(Dropout, DropsTheElementsThatPhiloxNames) {
+TEST_P(DroppedElements, DropsTheElementsThatPhiloxNames) {
   const std::uint64_t seed = 0x123456789ABCDEF0u;
   for (const DType dtype : kDtypes) {
     for (const std::int64_t count : {0, 1, 3, 64, 65, 1000, 70001}) {
@@ -64,7 +64,7 @@ TEST_P(Dropout, DropsTheElementsThatPhiloxNames) {
   }
 }
 
-TEST_P(Dropout, DropsTheShareAskedForAndKeepsTheMean) {
+TEST_P(DroppedElements, DropsTheShareAskedForAndKeepsTheMean) {
   const Variable x(ones(DType::float32, {1000000}));
   double dropped = 0, sum = 0;
   for (const double value : values_of(dropout(x, 0.1, 7).view())) {
@@ -75,7 +75,7 @@ TEST_P(Dropout, DropsTheShareAskedForAndKeepsTheMean) {
   EXPECT_NEAR(sum / 1e6, 1, 5 * std::sqrt(0.1 / 0.9 / 1e6));
 }
 
-TEST_P(Dropout, EdgesOfTheProbability) {
+TEST_P(DroppedElements, EdgesOfTheProbability) {
   const Variable x(converted(normal_input({9}, 1).view(), DType::float32), true);
   EXPECT_EQ(dropout(x, 0, 1).state(), x.state());
   EXPECT_EQ(values_of(dropout(x, 1, 1).view()), Values(9, 0.0));
@@ -84,7 +84,7 @@ TEST_P(Dropout, EdgesOfTheProbability) {
   EXPECT_EQ(values_of(x.grad().view()), Values(9, 0.0));
 }
 
-TEST_P(Dropout, WhatIsDroppedDoesNotLeak) {
+TEST_P(DroppedElements, WhatIsDroppedDoesNotLeak) {
   for (const DType dtype : kDtypes) {
     const Variable x(filled(dtype, {64}, [] { return NAN; }), true);
     const Values ours = values_of(dropout(x, 0.5, 3).view());
@@ -94,7 +94,7 @@ TEST_P(Dropout, WhatIsDroppedDoesNotLeak) {
   }
 }
 
-TEST_P(Dropout, SeedsDiffer) {
+TEST_P(DroppedElements, SeedsDiffer) {
   const Variable x(ones(DType::float32, {256}));
   EXPECT_EQ(values_of(dropout(x, 0.5, 1).view()), values_of(dropout(x, 0.5, 1).view()));
   EXPECT_NE(values_of(dropout(x, 0.5, 1).view()), values_of(dropout(x, 0.5, 2).view()));
@@ -102,14 +102,14 @@ TEST_P(Dropout, SeedsDiffer) {
             values_of(dropout(x, 0.5, std::uint64_t{1} << 32).view()));
 }
 
-TEST_P(Dropout, GradientsAreThoseOfDifferences) {
+TEST_P(DroppedElements, GradientsAreThoseOfDifferences) {
   for (const DType dtype : kDtypes) {
     testing::expect_gradients([](const auto& x) { return dropout(x[0], 0.4, 9); },
                               {normal_input({3, 7}, 1)}, {.dtype = dtype});
   }
 }
 
-TEST_P(Dropout, ThreadsDoNotChangeABit) {
+TEST_P(DroppedElements, ThreadsDoNotChangeABit) {
   for (const DType dtype : kDtypes) {
     const Variable x(converted(normal_input({150001}, 1).view(), dtype), true);
     std::vector<Tensor> all;
@@ -121,7 +121,7 @@ TEST_P(Dropout, ThreadsDoNotChangeABit) {
   }
 }
 
-VOLVELLE_ON_EVERY_INSTRUCTION_SET(Sets, Dropout);
+VOLVELLE_ON_EVERY_INSTRUCTION_SET(Sets, DroppedElements);
 
 TEST(BadDropout, IsRefused) {
   const Variable x(normal_input({3}, 1));
