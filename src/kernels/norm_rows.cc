@@ -74,7 +74,9 @@ HWY_INLINE RowStatistics<T> StatisticsOf(const X* x, int64_t width, double epsil
   });
   const double square = static_cast<double>(squares.sum());
   if constexpr (!std::is_same_v<T, double>) {
-    if (!(square <= static_cast<double>(std::numeric_limits<T>::max()))) {
+    // Below, squares of the smaller elements are subnormal or 0.
+    constexpr double kLeast = 1e-30, kMost = static_cast<double>(std::numeric_limits<T>::max());
+    if (!(square <= kMost && square * share + epsilon >= kLeast)) {
       return WideStatistics<kCentred>(x, width, epsilon);
     }
   }

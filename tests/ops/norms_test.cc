@@ -175,6 +175,16 @@ TEST_P(Norms, SquaresBeyondFloatDoNotCollapse) {
   }
 }
 
+TEST_P(Norms, SquaresBelowFloatDoNotVanish) {
+  const Variable x(listed(DType::float32, {1, 4}, {1e-24, -3e-24, 2e-25, 5e-24}));
+  for (const bool centred : {true, false}) {
+    Trial trial{centred, x, {}, {}};
+    trial.epsilon = 0;
+    const NormOracle right = trial.oracle();
+    EXPECT_EQ(product_difference(trial.run().view(), right.y, right.y_terms, 4), "");
+  }
+}
+
 TEST_P(Norms, WhatIsNotFiniteStaysInItsRow) {
   for (const bool centred : {true, false}) {
     const Variable x(listed(DType::float32, {3, 2}, {1, 2, kInfinity, 1, kNaN, 4}), true);
