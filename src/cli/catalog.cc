@@ -12,7 +12,7 @@ namespace {
 
 // One line per verb; help, "did you mean" and the dispatch read it.
 const std::array kVerbs{
-    Verb{"tour", "the worked example, every step on real numbers", "[PART] [options]",
+    Verb{"tour", "the worked examples, every step on real numbers", "[PART] [options]",
          kTourExamples, "", run_tour},
     Verb{"attend", "attention on your own arrays, every step shown", "[INPUT] [options]",
          kAttendExamples, kAttendNotes, run_attend},

@@ -35,7 +35,7 @@ std::string examples(const char* text) {
 std::string program_help() {
   std::string text = "volvelle: attention and transformers that you can set, run and look into\n\n";
   text += "Start with\n";
-  text += "  volvelle tour           the worked example, every step\n";
+  text += "  volvelle tour           the worked examples, every step\n";
   text += "  volvelle attend --help  attention on your own arrays\n\n";
   text += "Verbs\n";
   for (const Verb& verb : verbs()) text += entry(verb.name, verb.summary);

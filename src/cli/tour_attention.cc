@@ -66,7 +66,8 @@ class AttentionTour {
   }
 
  private:
-  std::string number(double value) const { return rounded(value, style_.digits); }
+  int digits() const { return style_.digits.value_or(4); }
+  std::string number(double value) const { return rounded(value, digits()); }
   std::string tuple(const std::vector<double>& values) const {
     std::string text = "(";
     for (std::size_t i = 0; i < values.size(); ++i) text += (i > 0 ? ", " : "") + number(values[i]);
@@ -115,7 +116,7 @@ std::string AttentionTour::steps() const {
   };
   std::string text;
   int count = 0;
-  for (const StepSection& section : step_sections(inputs_, run_, 0, 0, style_.digits)) {
+  for (const StepSection& section : step_sections(inputs_, run_, 0, 0, digits())) {
     if (count++ > 0) text += '\n';
     text += section_text(section, count);
     if (const auto found = notes.find(section.name); found != notes.end()) text += found->second;
@@ -163,9 +164,9 @@ std::string AttentionTour::causal() const {
       "No token may read a later one. Such a key is taken out before the softmax, so its "
       "weight is exactly 0, marked by a point:");
   text += "\n  Weights\n" + score_table(head_of(run.steps->weights.view(), 0, 0),
-                                        head_of(run.steps->excluded.view(), 0, 0), style_.digits);
+                                        head_of(run.steps->excluded.view(), 0, 0), digits());
   text += "\n  Output\n";
-  text += row_table(run.result.output.view(), "query", style_.digits);
+  text += row_table(run.result.output.view(), "query", digits());
   text += note("Token 0 sees only itself: its weights are " + tuple(weights[0]) +
                " and its output is V's row 0, " + tuple(output[0]) +
                ". Token 1 may see both, so its "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -7,7 +8,7 @@ namespace volvelle::cli {
 
 /// How the tour prints.
 struct TourStyle {
-  int digits = 4;
+  std::optional<int> digits;  ///< behind the point; absent: what suits each figure
   int threads = 0;
 };
 
@@ -22,5 +23,6 @@ struct TourPart {
 std::span<const TourPart> tour_parts();
 
 std::string attention_tour(const TourStyle& style);
+std::string norms_tour(const TourStyle& style);
 
 }  // namespace volvelle::cli

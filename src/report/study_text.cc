@@ -172,4 +172,21 @@ std::string study_text(const StudyResult& result, const TextLayout& layout) {
   return text + alarm(result, layout);
 }
 
+std::string study_brief(const StudyResult& result, const TextLayout& layout) {
+  std::string text;
+  for (const StudyTable& table : result.tables) {
+    const std::string part = table_text(table, layout);
+    if (!part.empty()) text += (text.empty() ? "" : "\n") + part;
+  }
+  if (!result.reading.empty()) text += '\n' + sentences(result.reading, layout);
+  for (const StudyControl& control : result.controls) {
+    if (!control.failed) continue;
+    text += wrapped("- Control: " + control.what + " It must fail this: " + control.check +
+                        " It does: " + control.figures,
+                    layout, 2);
+  }
+  text += sentences(result.limits, layout);
+  return text + alarm(result, layout);
+}
+
 }  // namespace volvelle

@@ -99,13 +99,33 @@ TEST(ProgramExample, NumbersTypedByHandGiveTheSame) {
 TEST(ProgramExample, TheTourSaysEveryFigureAndItsLimits) {
   const CapturedRun all = captured_run({"tour"});
   EXPECT_EQ(all.exit_code, 0);
-  EXPECT_EQ(all.out, captured_run({"tour", "attention"}).out);
+  EXPECT_EQ(all.out,
+            captured_run({"tour", "attention"}).out + "\n\n" + captured_run({"tour", "norms"}).out);
   for (const char* text :
        {"0.7071", "0.6698", "0.3302", "0.7311", "0.2689", "(1.6605, 2.6605)", "weights are (1, 0)",
         "(1, 2)", "unchanged, bit for bit", "softmax over columns", "divided by d_k = 2",
         "Limit: with d_k = 2", "Fused equals oracle: yes", "the output is\n  (2,3)"}) {
     EXPECT_NE(all.out.find(text), std::string::npos) << text << " is missing in\n" << all.out;
   }
+}
+
+TEST(ProgramExample, TheTourOfNormsShowsPathsStreamAndTheNormPerToken) {
+  const std::string out = captured_run({"tour", "norms"}).out;
+  for (const char* text : {"norm(x + attention(x))", "x + attention(norm(x))", "after the last",
+                           "-1.0690", "0.080", "1.608", "0.616", "1.29    77%", "4.55    22%",
+                           "not a model of a real network", "pre yes, post no"}) {
+    EXPECT_NE(out.find(text), std::string::npos) << text << " is missing in\n" << out;
+  }
+  // A layer norm's row is the same among others, a batch norm's is not.
+  const auto numbers_after = [&](const std::string& name) {
+    const std::size_t begin = out.find(name) + 26;
+    return out.substr(begin, out.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(numbers_after("its layer norm"), numbers_after("the same, among others"));
+  EXPECT_NE(numbers_after("its batch norm"), numbers_after("beside another token"));
+  EXPECT_EQ(captured_run({"tour", "norms", "--threads", "2"}).out, out);
+  EXPECT_NE(captured_run({"tour", "norms", "--digits", "6"}).out.find("0.079766"),
+            std::string::npos);
 }
 
 TEST(ProgramExample, PagesKeepToEightyColumns) {

@@ -16,6 +16,9 @@ namespace volvelle {
 /// page; a table that is too wide goes on below itself, its first column repeated.
 VOLVELLE_API std::string study_text(const StudyResult& result, const TextLayout& layout = {});
 
+/// The same in short, to stand among others: tables, what the control did, reading, limits.
+VOLVELLE_API std::string study_brief(const StudyResult& result, const TextLayout& layout = {});
+
 /// One chart of it with characters, under its title.
 VOLVELLE_API std::string study_chart_text(const StudyChart& chart, const TextLayout& layout = {});
 
