@@ -113,6 +113,10 @@ void RowDots(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int row
       even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
       odd = hn::MulAdd(hn::LoadU(d, a + i + kLanes<T>), hn::LoadU(d, b + i + kLanes<T>), odd);
     }
+    if (i + kLanes<T> <= width) {  // heads of one vector are common
+      even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+      i += kLanes<T>;
+    }
     T sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
     for (; i < width; ++i) sum += a[i] * b[i];
     to[r] = sum;
@@ -129,8 +133,11 @@ void CopyRows(const T* from, int64_t stride, int rows, int width, T factor, T* t
     for (; i + kLanes<T> <= width; i += kLanes<T>) {
       hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
     }
+    // Zeros first, in vectors, over what is left of the row too.
+    int j = i;
+    for (; j + kLanes<T> <= to_width; j += kLanes<T>) hn::StoreU(hn::Zero(d), d, to + j);
     for (; i < width; ++i) to[i] = factor * from[i];
-    for (; i < to_width; ++i) to[i] = 0;
+    for (i = i > j ? i : j; i < to_width; ++i) to[i] = 0;
   }
 }
 
