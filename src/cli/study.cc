@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
 #include "cli/study_saturation.h"
 #include "cli/study_stream_growth.h"
@@ -28,6 +29,8 @@ const std::vector<Verb>& study_verbs() {
             run_study_path_factors),
       study("study stream-growth", kStudyStreamGrowthExamples, kStudyStreamGrowthNotes,
             run_study_stream_growth),
+      study("study norm-placement", kStudyNormPlacementExamples, kStudyNormPlacementNotes,
+            run_study_norm_placement),
       study("study saturation", kStudySaturationExamples, kStudySaturationNotes,
             run_study_saturation),
   };
@@ -42,7 +45,7 @@ int run_study_verb(const Invocation& call) {
 
 const char* const kStudyExamples =
     "volvelle study # lists the studies\n"
-    "volvelle study path-factors # question, table, chart, control, reading, limits\n"
+    "volvelle study norm-placement # question, table, chart, control, reading, limits\n"
     "volvelle study path-factors --json --plot factors.svg # for a program, and as a picture";
 
 }  // namespace volvelle::cli

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array kStudies{
     StudyEntry{"path-factors", "what is left of a gradient when each layer multiplies it"},
     StudyEntry{"stream-growth", "how a residual stream grows, and a late branch's share of it"},
+    StudyEntry{"norm-placement", "how evenly gradients reach the layers, by where the norms stand"},
     StudyEntry{"saturation", "why scores are divided by the root of the head width"},
 };
 

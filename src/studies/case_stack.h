@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "studies/norm_placement_draws.h"
+#include "studies/norm_placement_plan.h"
+#include "volvelle/nn/stack.h"
+
+namespace volvelle {
+
+/// The stack of a case, built once and given the numbers of one seed after another: the very bytes
+/// that were drawn, and what others made of them (packed weights), or float64 copies. Only what is
+/// measured is differentiated.
+class CaseStack {
+ public:
+  /// `draws` are those of the case; each seed's have the same parameters.
+  CaseStack(const PlacementPlan& plan, const PlacementCase& one, const StackOptions& options,
+            const SeedDraws& draws);
+
+  /// Takes the numbers as they are now: to be called for every seed.
+  void take(const SeedDraws& draws);
+  /// Leaves packed weights with the draws, for the next stack that takes them.
+  void hand_on(const SeedDraws& draws) const;
+
+  const Stack& stack() const { return stack_; }
+  /// What is asked for, layer by layer; nothing where the stream is measured.
+  const std::vector<Variable>& asked() const { return asked_; }
+
+ private:
+  struct Shared {
+    Variable parameter;
+    std::size_t drawn;  // its place among the draws
+  };
+
+  void share(const NamedParameter& parameter, const SeedDraws& draws);
+
+  Stack stack_;
+  std::vector<Shared> shared_;
+  std::vector<Variable> asked_;
+};
+
+}  // namespace volvelle
