@@ -32,7 +32,7 @@ import subprocess
 import sys
 import venv
 
-from comparison import attention, attention_backward, decode, matmul, training
+from comparison import attention, attention_backward, decode, matmul, study, training
 from comparison.programs import OnnxRuntime, Torch, Volvelle
 from comparison.timing import seconds_per_call
 
@@ -41,7 +41,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
 
 OPERATIONS = {operation.OP: operation
-              for operation in (attention, attention_backward, decode, matmul, training)}
+              for operation in (attention, attention_backward, decode, matmul, study, training)}
 
 
 def all_cases():
@@ -130,7 +130,9 @@ def measure(case, ours, rivals, options):
     times = {name: [] for name in ["volvelle", *calls]}
     benches = []
     for _ in range(options.rounds):
-        bench, row["machine"] = ours.bench(operation.SUBJECT, operation.bench_options(case))
+        bench, row["machine"] = (
+            operation.bench(ours, case) if hasattr(operation, "bench")
+            else ours.bench(operation.SUBJECT, operation.bench_options(case)))
         times["volvelle"].append(bench["milliseconds"] * 1e-3)
         benches.append(bench)
         for name, call in calls.items():
@@ -162,7 +164,7 @@ def share_text(row):
     """Of the read bandwidth where the data comes from memory, else of the multiply-add peak."""
     if "share_of_bandwidth" in row:
         return f"{row['share_of_bandwidth'] * 100:.0f}% read"
-    return f"{row['share_of_peak'] * 100:.0f}% peak"
+    return f"{row['share_of_peak'] * 100:.0f}% peak" if "share_of_peak" in row else "-"
 
 
 def print_table(document):

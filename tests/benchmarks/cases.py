@@ -1,5 +1,5 @@
 """Every case of benchmarks/compare.py has a name of its own, a tolerance, and options that
-`volvelle bench` takes. Needs neither NumPy nor the rivals."""
+`volvelle bench` takes (or `volvelle study`). Needs neither NumPy nor the rivals."""
 
 import pathlib
 import subprocess
@@ -10,10 +10,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks
 from compare import OPERATIONS, all_cases  # noqa: E402
 
 
-def refusal(program, subject, options):
+def refusal(program, subject, options, verb="bench"):
     """What the program says to these options and one more, which it refuses once it has read them:
     nothing is measured."""
-    done = subprocess.run([program, "bench", subject, *options, "--threads", "0"],
+    done = subprocess.run([program, verb, subject, *options, "--threads", "0"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return done.returncode, done.stderr
 
@@ -24,7 +24,8 @@ def main():
     faults, names = [], set()
     for case in all_cases():
         operation = OPERATIONS[case["op"]]
-        code, text = refusal(program, operation.SUBJECT, operation.bench_options(case))
+        code, text = refusal(program, operation.SUBJECT, operation.bench_options(case),
+                             getattr(operation, "VERB", "bench"))
         if code != 2 or expected not in text:
             faults.append(f"{case['name']}: exit {code}: {text}")
         if not operation.tolerance(case) > 0:
