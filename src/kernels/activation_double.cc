@@ -28,7 +28,7 @@ double limited(double x) { return x < -kFar ? -kFar : x > kFar ? kFar : x; }
 
 }  // namespace
 
-double activated(Curve curve, double x) {
+double curved(Curve curve, double x) {
   switch (curve) {
     case Curve::identity:
       break;
@@ -44,7 +44,7 @@ double activated(Curve curve, double x) {
   return x;
 }
 
-double activation_slope(Curve curve, double x) {
+double curve_slope(Curve curve, double x) {
   const double at = limited(x);
   switch (curve) {
     case Curve::identity:

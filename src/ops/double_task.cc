@@ -99,36 +99,50 @@ class DoubleTask {
   // One panel of the output; `stored` is where its sums (with a gate: the gate's) are.
   void finish(std::int64_t panel, int stored) const {
     const std::int64_t column = panel * kPanelColumns;
-    const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, product_.columns - column);
+    const int columns =
+        static_cast<int>(std::min<std::int64_t>(kPanelColumns, product_.columns - column));
     const std::int64_t panel_sums = task_.rows * kPanelColumns;
-    const double* const gates = sums_ + stored * panel_sums;
-    const double* const sums = product_.gated ? gates + panel_sums : gates;
+    double bias[kPanelColumns], gate_bias[kPanelColumns];
+    for (int c = 0; c < columns; ++c) {
+      bias[c] = number(product_.bias, column + c);
+      gate_bias[c] = number(product_.gate_bias, column + c);
+    }
     for (std::int64_t r = 0; r < task_.rows; ++r) {
-      for (std::int64_t c = 0; c < columns; ++c) {
-        const std::int64_t i = r * kPanelColumns + c;
-        double x = sums[i];
-        if (product_.bias.data != nullptr) x += number(product_.bias, column + c);
-        keep(product_.before, r, column + c, x);
-        if (product_.gated) {
-          const double gate = gates[i] + number(product_.gate_bias, column + c);
-          keep(product_.gate_before, r, column + c, gate);
-          x *= kernels::activated(product_.curve, gate);
-        } else {
-          x = kernels::activated(product_.curve, x);
-        }
-        if (product_.residual.data != nullptr) {
-          x += *at(product_.residual, task_.first_row + r, column + c, offsets_[kResidual]);
-        }
-        keep(product_.out.data, r, column + c, x);
+      double* const gates = sums_ + stored * panel_sums + r * kPanelColumns;
+      double* const x = product_.gated ? gates + panel_sums : gates;
+      if (product_.bias.data != nullptr) {
+        for (int c = 0; c < columns; ++c) x[c] += bias[c];
       }
+      keep(product_.before, r, column, x, columns);
+      if (product_.gated) {
+        for (int c = 0; c < columns; ++c) gates[c] += gate_bias[c];
+        keep(product_.gate_before, r, column, gates, columns);
+        for (int c = 0; c < columns; ++c) x[c] *= kernels::activated(product_.curve, gates[c]);
+      } else if (product_.curve != kernels::Curve::identity) {
+        for (int c = 0; c < columns; ++c) x[c] = kernels::activated(product_.curve, x[c]);
+      }
+      if (product_.residual.data != nullptr) {
+        const double* const residual =
+            at(product_.residual, task_.first_row + r, column, offsets_[kResidual]);
+        for (int c = 0; c < columns; ++c) x[c] += residual[c * product_.residual.column];
+      }
+      keep(product_.out.data, r, column, x, columns);
     }
   }
 
-  void keep(void* first, std::int64_t row, std::int64_t column, double x) const {
-    if (first == nullptr) return;
-    MutableMatrix to = product_.out;
-    to.data = first;
-    *static_cast<double*>(to.at(task_.first_row + row, column, offsets_[kOut]).data) = x;
+  // A row of one panel goes to an array that lies as the output does.
+  void keep(void* array, std::int64_t row, std::int64_t column, const double* x,
+            int columns) const {
+    if (array == nullptr) return;
+    MutableMatrix first = product_.out;
+    first.data = array;
+    double* const to =
+        static_cast<double*>(first.at(task_.first_row + row, column, offsets_[kOut]).data);
+    if (first.column == 1) {
+      std::copy_n(x, columns, to);
+    } else {
+      for (int c = 0; c < columns; ++c) to[c * first.column] = x[c];
+    }
   }
 
   const Product& product_;

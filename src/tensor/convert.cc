@@ -92,6 +92,10 @@ void copy_elements(const View& from, const MutableView& to) {
                          return;
                        }
                      }
+                     if (from_step == 1 && to_step == 1) {  // a loop that vectorises
+                       for (std::int64_t i = 0; i < count; ++i) out[i] = convert<To>(in[i]);
+                       return;
+                     }
                      for (std::int64_t i = 0; i < count; ++i) {
                        out[i * to_step] = convert<To>(in[i * from_step]);
                      }
