@@ -20,11 +20,15 @@ struct Bar {
 std::vector<Bar> bars_of(const StudyChart& chart) {
   std::vector<Bar> bars;
   const std::size_t groups = chart.series.empty() ? 0 : chart.series.front().y.size();
+  std::size_t names = 0;
+  for (std::size_t g = 0; g < groups; ++g) names = std::max(names, bar_label(chart, g).size());
   for (std::size_t g = 0; g < groups; ++g) {
     for (const StudySeries& series : chart.series) {
       if (g >= series.y.size()) continue;
       const std::string name = bar_label(chart, g);
-      Bar bar{.label = chart.series.size() == 1 ? name : name + "  " + series.label,
+      Bar bar{.label = chart.series.size() == 1
+                           ? name
+                           : name + std::string(names - name.size() + 2, ' ') + series.label,
               .number = rounded(series.y[g], 4),
               .value = series.y[g]};
       if (!series.low.empty()) {

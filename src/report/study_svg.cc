@@ -7,11 +7,14 @@
 namespace volvelle {
 namespace {
 
-constexpr int kColumns = 104;  // of 13 pixel letters across the page
+// Letters across the page, by the widths of a common wide font.
+int columns_of(const SvgText& how) {
+  return static_cast<int>((kSvgWidth - 2 * kSvgMargin) / (how.size * (how.bold ? 0.64 : 0.55)));
+}
 
 // Broken at spaces; returns the base line after the last.
 double draw_paragraph(SvgPage& page, const std::string& text, double y, const SvgText& how) {
-  std::istringstream lines(wrapped(text, {.width = kColumns, .indent = 0}));
+  std::istringstream lines(wrapped(text, {.width = columns_of(how), .indent = 0}));
   for (std::string line; std::getline(lines, line); y += how.size + 5) {
     SvgText placed = how;
     placed.x = kSvgMargin;

@@ -134,10 +134,10 @@ std::string sentences(const std::vector<std::string>& texts, const TextLayout& l
 std::string alarm(const StudyResult& result, const TextLayout& layout) {
   for (const StudyControl& control : result.controls) {
     if (control.failed) continue;
-    return '\n' + wrapped("!!! THE CONTROL DID NOT FAIL: " + control.what +
-                              " passes the check it must fail, so what is measured here proves "
-                              "nothing. !!!",
-                          layout, 4);
+    return '\n' +
+           wrapped("!!! THE CONTROL DID NOT FAIL, so what is measured here proves nothing: " +
+                       control.what + " !!!",
+                   layout, 4);
   }
   return "";
 }

@@ -78,7 +78,7 @@ double draw_heat_map(SvgPage& page, const StudyChart& chart, double top) {
                                  .turned = turned ? -40.0 : 0.0});
   }
   draw_scale(page, range, right + 20, top, height);
-  const double below = turned ? widest(chart.columns, kSize) * 0.65 + 14 : 20;
+  const double below = turned ? widest(chart.columns, kSize) * 0.65 + 24 : 20;
   page.text(chart.x_label,
             {.x = (left + right) / 2, .y = bottom + below + 18, .anchor = TextAnchor::middle});
   page.text(

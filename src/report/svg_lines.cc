@@ -8,7 +8,7 @@ namespace volvelle {
 namespace {
 
 constexpr double kHeight = 300;
-constexpr std::size_t kMostSigns = 32;  // of a line: more would hide it
+constexpr std::size_t kMostSigns = 24;  // of a line: more would hide it
 
 using Points = std::vector<SvgPage::Point>;
 
@@ -52,8 +52,8 @@ void draw_line(SvgPage& page, const SvgFrame& frame, const LineAxes& axes,
                const StudySeries& series, std::size_t i) {
   for (const Points& points : stretches(frame, axes, series.x, series.y)) {
     page.path(points, series_colour(i), series_dashes(i));
-    if (series.x.size() > kMostSigns && points.size() > 1) continue;
-    for (const SvgPage::Point& point : points) page.sign(point.x, point.y, i);
+    const std::size_t every = 1 + (points.size() - 1) / kMostSigns;
+    for (std::size_t p = 0; p < points.size(); p += every) page.sign(points[p].x, points[p].y, i);
   }
 }
 

@@ -137,6 +137,18 @@ TEST(StudyChartText, AHeatMapShadesAndLabelsItsCells) {
   EXPECT_THAT(text, HasSubstr("marks from . (0) to @ (1)"));
 }
 
+TEST(StudyChartText, AWideHeatMapGoesOnBelowItself) {
+  StudyChart chart = sample_study().charts[2];
+  chart.cell_labels.clear();
+  for (auto* row : {&chart.cells[0], &chart.cells[1]}) row->assign(20, 0.5);
+  chart.columns.clear();
+  for (int c = 0; c < 20; ++c) chart.columns.push_back("col" + std::to_string(c));
+  const std::string text = study_chart_text(chart);
+  expect_fits(text, 80);
+  for (const std::string& column : chart.columns) EXPECT_THAT(text, HasSubstr(column));
+  EXPECT_THAT(text, Not(HasSubstr("...")));
+}
+
 TEST(StudyChartText, ChartsWhosePartsDoNotFitAreRefused) {
   const StudyResult sample = sample_study();
   StudyChart chart = sample.charts[0];
