@@ -115,11 +115,12 @@ StudyResult list_norm_placements() {
   StudyTable table{.key = "rows",
                    .title = "Placements",
                    .columns = {{"placement", "placement"},
-                               {"formula", "formula"},
+                               {"formula", ""},
                                {"what", "what it is"},
                                {"source", "source"}},
                    .rows = {}};
   for (const PlacementEntry& entry : norm_placements()) {
+    result.setup.emplace_back(entry.name, placement_formula(entry.slots));
     table.rows.push_back({std::string(entry.name), placement_formula(entry.slots),
                           std::string(entry.sentence), std::string(entry.source)});
   }

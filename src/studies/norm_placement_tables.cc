@@ -71,8 +71,8 @@ StudyTable paired_table(const PlacementSummary& summary) {
                                {"low", "between", 2},
                                {"high", "and", 2},
                                {"coverage", "coverage", 4},
-                               {"above", "larger"},
-                               {"below", "smaller"},
+                               {"above", "larger in"},
+                               {"below", ""},
                                {"probability", "by chance", 6},
                                {"factors", ""}},
                    .rows = {}};

@@ -61,13 +61,13 @@ StudyTable jacobian_table(const PlacementSummary& summary) {
       "norm_jacobian",
       "A norm on the stream of the last layer (first seed): what passes of the gradient that "
       "arrives there, and its part along the mean and along the token itself, before and behind",
-      {{"spread", "spread", 3},
-       {"inverse_spread", "1 / spread", 3},
+      {{"spread", ""},
+       {"inverse_spread", "1/spread", 3},
        {"passed", "passes", 3},
-       {"mean_before", "mean", 3},
-       {"mean_behind", "behind", 3},
-       {"along_before", "itself", 3},
-       {"along_behind", "behind", 3}});
+       {"mean_before", "mean", 2},
+       {"mean_behind", "behind", 2},
+       {"along_before", "itself", 2},
+       {"along_behind", "behind", 2}});
   for (const CaseSummary& one : summary.cases) {
     if (!one.close || !one.close->jacobian) continue;
     const NormJacobian& norm = *one.close->jacobian;
