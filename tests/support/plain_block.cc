@@ -107,8 +107,10 @@ Rows PlainBlock::attention(const Rows& x, const std::string& name) const {
   const Rows k = projected("k", heads * width, key_heads * width);
   const Rows v = projected("v", (heads + key_heads) * width, key_heads * width);
   const auto head = [&](const Rows& tokens, std::size_t token, std::int64_t h, const char* norm) {
-    const auto first = tokens[token].begin() + h * width;
-    const std::vector<double> own(first, first + width);
+    std::vector<double> own;
+    for (std::int64_t d = 0; d < width; ++d) {
+      own.push_back(tokens[token][static_cast<std::size_t>(h * width + d)]);
+    }
     if (norm[0] == '\0' || !options_.query_key_norm) return own;
     return rms(own, parameter(name + "." + norm + ".weight"),
                options_.epsilon == 0 ? 1e-6 : options_.epsilon);
@@ -132,7 +134,7 @@ Rows PlainBlock::attention(const Rows& x, const std::string& name) const {
         const std::vector<double> value = head(v, j, g, "");
         for (std::size_t d = 0; d < value.size(); ++d) sum[d] += weights[j] / total * value[d];
       }
-      read[i].insert(read[i].end(), sum.begin(), sum.end());
+      for (const double value : sum) read[i].push_back(value);
     }
   }
   return linear(read, name + ".out_proj.weight", name + ".out_proj.bias", 0, options_.width);
