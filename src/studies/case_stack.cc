@@ -9,12 +9,10 @@
 namespace volvelle {
 
 CaseStack::CaseStack(const PlacementPlan& plan, const PlacementCase& one,
-                     const StackOptions& options, const SeedDraws& draws)
+                     const StackOptions& options, const DrawnParameters& drawn)
     : stack_(options) {
-  std::unordered_map<std::string, std::size_t> drawn;
-  for (std::size_t i = 0; i < draws.parameters().size(); ++i) {
-    drawn.emplace(draws.parameters()[i].name, i);
-  }
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < drawn.size(); ++i) places.emplace(drawn[i].name, i);
   const bool parameters = plan.options.measure == PlacementMeasure::parameter;
   std::string wanted = plan.parameter.in_layer(0);
   for (NamedParameter& parameter : stack_.parameters()) {
@@ -26,8 +24,8 @@ CaseStack::CaseStack(const PlacementPlan& plan, const PlacementCase& one,
     }
     // Norms are ones and zeros in every stack; all else is drawn.
     if (parameter.name.find("norm") != std::string::npos) continue;
-    const auto found = drawn.find(parameter.name);
-    if (found == drawn.end()) {
+    const auto found = places.find(parameter.name);
+    if (found == places.end()) {
       throw InternalError("[norm-placement] " + parameter.name + " of " + one.placement +
                           " was not drawn: please report this");
     }
@@ -35,28 +33,23 @@ CaseStack::CaseStack(const PlacementPlan& plan, const PlacementCase& one,
   }
 }
 
-void CaseStack::take(const SeedDraws& draws) {
+void CaseStack::take(const DrawnParameters& drawn) {
   for (Variable& asked : asked_) asked.clear_grad();
   for (Shared& one : shared_) {
-    const Variable& drawn = draws.parameters()[one.drawn].variable;
-    if (one.parameter.dtype() != drawn.dtype()) {
-      one.parameter.replace(converted(drawn.view(), one.parameter.dtype()));
-      continue;
-    }
-    one.parameter.replace(drawn.value());
+    const Variable& source = drawn[one.drawn].variable;
+    one.parameter.replace(source.value());
     one.parameter.make_read_only();  // the bytes belong to the draws
-    if (std::shared_ptr<const void> packed = drawn.derived()) {
+    if (std::shared_ptr<const void> packed = source.derived()) {
       one.parameter.keep_derived(std::move(packed));
     }
   }
 }
 
-void CaseStack::hand_on(const SeedDraws& draws) const {
+void CaseStack::hand_on(const DrawnParameters& drawn) const {
   for (const Shared& one : shared_) {
-    const Variable& drawn = draws.parameters()[one.drawn].variable;
-    if (one.parameter.dtype() != drawn.dtype()) return;
-    std::shared_ptr<const void> packed = one.parameter.derived();
-    if (packed) drawn.keep_derived(std::move(packed));
+    if (std::shared_ptr<const void> packed = one.parameter.derived()) {
+      drawn[one.drawn].variable.keep_derived(std::move(packed));
+    }
   }
 }
 

@@ -9,18 +9,18 @@
 namespace volvelle {
 
 /// The stack of a case, built once and given the numbers of one seed after another: the very bytes
-/// that were drawn, and what others made of them (packed weights), or float64 copies. Only what is
-/// measured is differentiated.
+/// that were drawn, and what others made of them (packed weights). Only what is measured is
+/// differentiated.
 class CaseStack {
  public:
-  /// `draws` are those of the case; each seed's have the same parameters.
+  /// `drawn` are those of the case, in the dtype of `options`; each seed's have the same names.
   CaseStack(const PlacementPlan& plan, const PlacementCase& one, const StackOptions& options,
-            const SeedDraws& draws);
+            const DrawnParameters& drawn);
 
   /// Takes the numbers as they are now: to be called for every seed.
-  void take(const SeedDraws& draws);
-  /// Leaves packed weights with the draws, for the next stack that takes them.
-  void hand_on(const SeedDraws& draws) const;
+  void take(const DrawnParameters& drawn);
+  /// Leaves packed weights with the drawn ones, for the next stack that takes them.
+  void hand_on(const DrawnParameters& drawn) const;
 
   const Stack& stack() const { return stack_; }
   /// What is asked for, layer by layer; nothing where the stream is measured.
@@ -31,8 +31,6 @@ class CaseStack {
     Variable parameter;
     std::size_t drawn;  // its place among the draws
   };
-
-  void share(const NamedParameter& parameter, const SeedDraws& draws);
 
   Stack stack_;
   std::vector<Shared> shared_;

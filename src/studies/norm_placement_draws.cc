@@ -48,6 +48,15 @@ void SeedDraws::draw(std::uint64_t seed) {
   }
 }
 
+DrawnParameters in_double(const DrawnParameters& drawn) {
+  DrawnParameters doubles;
+  doubles.reserve(drawn.size());
+  for (const NamedParameter& one : drawn) {
+    doubles.push_back({one.name, Variable(converted(one.variable.view(), DType::float64))});
+  }
+  return doubles;
+}
+
 Tensor draw_labels(const NormPlacementOptions& options, std::uint64_t seed) {
   Tensor labels(DType::int64, {options.batch, options.tokens});
   const std::span<std::int64_t> out(labels.data<std::int64_t>(),

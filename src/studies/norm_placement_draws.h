@@ -19,6 +19,12 @@ struct EndDraws {
   Variable tokens;       ///< (B,T,C), standard normal
 };
 
+/// Matrices and biases by name, in the order of the layers.
+using DrawnParameters = std::vector<NamedParameter>;
+
+/// The same numbers, exactly, in float64.
+DrawnParameters in_double(const DrawnParameters& drawn);
+
 /// Everything that one seed draws for the stacks that share it, in the order of the program that
 /// the study reproduces: for each depth as if it were the only one. Room for it is made once and
 /// used again for the next seed.
@@ -29,14 +35,14 @@ class SeedDraws {
   void draw(std::uint64_t seed);
 
   /// Of the deepest stack; shallower ones have the first of them.
-  const std::vector<NamedParameter>& parameters() const { return parameters_; }
+  const DrawnParameters& parameters() const { return parameters_; }
   const EndDraws& end(std::int64_t depth) const { return ends_.at(depth); }
 
  private:
   const PlacementPlan& plan_;
   const SharedDraws& shared_;
   Stack stack_;
-  std::vector<NamedParameter> parameters_;
+  DrawnParameters parameters_;
   std::map<std::int64_t, EndDraws> ends_;  // by depth
 };
 

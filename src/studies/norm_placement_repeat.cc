@@ -18,13 +18,15 @@ View measured_part(const PlacementPlan& plan, const Tensor& gradient) {
 }  // namespace
 
 Agreement repeat_in_double(const PlacementPlan& plan, const PlacementCase& one,
-                           StackOptions options, const SeedDraws& draws, const Tensor& labels,
+                           StackOptions options, const SeedDraws& draws,
+                           const DrawnParameters& doubles, const Tensor& labels,
                            const RunOptions& how, const PlacementRun& run) {
   options.dtype = DType::float64;
   options.epsilon = own_epsilon(one.norm) * kRepeatedEpsilon;
-  CaseStack built(plan, one, options, draws);
-  built.take(draws);
+  CaseStack built(plan, one, options, doubles);
+  built.take(doubles);
   PlacementRun repeated = run_case(plan, one, built, draws, labels, how);
+  built.hand_on(doubles);
   Agreement agreement;
   for (std::size_t layer = 0; layer < run.norms.size(); ++layer) {
     const double apart = distance(measured_part(plan, run.gradients[layer]),

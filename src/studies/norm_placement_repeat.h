@@ -19,9 +19,11 @@ struct Agreement {
   bool is_noise() const { return !(disagreement <= kAgreementBound); }
 };
 
-/// `run` is what `how` gave for the stack of `options`, and has kept its gradients.
+/// `run` is what `how` gave for the stack of `options`, and has kept its gradients; `doubles` are
+/// the parameters of the draws in float64.
 Agreement repeat_in_double(const PlacementPlan& plan, const PlacementCase& one,
-                           StackOptions options, const SeedDraws& draws, const Tensor& labels,
+                           StackOptions options, const SeedDraws& draws,
+                           const DrawnParameters& doubles, const Tensor& labels,
                            const RunOptions& how, const PlacementRun& run);
 
 }  // namespace volvelle

@@ -35,6 +35,7 @@ class Seed {
       std::unique_ptr<SeedDraws>& draws = bench_.draws[group];
       if (!draws) draws = std::make_unique<SeedDraws>(plan_, plan_.draws[group]);
       draws->draw(seed_);
+      if (first_) doubles_ = in_double(draws->parameters());
       for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
         if (plan_.cases[index].draws == group) measure_case(index, *draws);
       }
@@ -49,15 +50,15 @@ class Seed {
     const RunOptions how{.loss = plan_.options.loss, .threads = plan_.threads_of_run};
     std::unique_ptr<CaseStack>& built = bench_.stacks[index];
     const StackOptions options = stack_of(plan_, one);
-    if (!built) built = std::make_unique<CaseStack>(plan_, one, options, draws);
-    built->take(draws);
+    if (!built) built = std::make_unique<CaseStack>(plan_, one, options, draws.parameters());
+    built->take(draws.parameters());
     if (!first_) {
       measured_.runs[index] = run_case(plan_, one, *built, draws, labels_, how);
     } else {
       measured_.close[index] = look_closely(one, *built, options, draws, how);
       measured_.runs[index] = measured_.close[index]->run;
     }
-    built->hand_on(draws);
+    built->hand_on(draws.parameters());
     watch_.step_done(title_of(plan_, one));
     if (first_ && in_control(plan_, one)) measure_control(index, draws, how);
   }
@@ -68,8 +69,8 @@ class Seed {
     StackOptions options = stack_of(plan_, one);
     options.final_norm = control_norm(options.final_norm);
     how.loss = PlacementLoss::degenerate;
-    CaseStack built(plan_, one, options, draws);
-    built.take(draws);
+    CaseStack built(plan_, one, options, draws.parameters());
+    built.take(draws.parameters());
     measured_.control[index] = look_closely(one, built, options, draws, how);
     watch_.step_done("the control");
   }
@@ -80,7 +81,7 @@ class Seed {
     how.keep_gradients = true;
     CloseLook look;
     look.run = run_case(plan_, one, built, draws, labels_, how);
-    look.agreement = repeat_in_double(plan_, one, options, draws, labels_, how, look.run);
+    look.agreement = repeat_in_double(plan_, one, options, draws, doubles_, labels_, how, look.run);
     if (look.run.gradient_out) {
       look.jacobian =
           norm_jacobian(one.norm, look.run.last_input, look.run.last_branch, look.run.gradient_out);
@@ -96,6 +97,7 @@ class Seed {
   PlacementWatch& watch_;
   std::uint64_t seed_;
   Tensor labels_;
+  DrawnParameters doubles_;  // of the group at hand, for the first seed
   SeedMeasurements measured_;
 };
 
