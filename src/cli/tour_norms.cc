@@ -9,6 +9,7 @@
 #include "volvelle/ops/norms.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/study_report.h"
+#include "volvelle/studies/norm_placement.h"
 #include "volvelle/studies/path_factors.h"
 #include "volvelle/studies/stream_growth.h"
 
@@ -27,7 +28,7 @@ class NormsTour {
   explicit NormsTour(const TourStyle& style) : style_(style) {}
 
   std::string text() const {
-    return introduction() + layer_norm_step() + paths() + stream() + final_norm();
+    return introduction() + layer_norm_step() + paths() + stream() + placement() + final_norm();
   }
 
  private:
@@ -35,6 +36,7 @@ class NormsTour {
   std::string layer_norm_step() const;
   std::string paths() const;
   std::string stream() const;
+  std::string placement() const;
   std::string final_norm() const;
   std::string row(const std::string& name, const float* numbers) const;
   std::string brief(StudyResult result) const;
@@ -134,12 +136,27 @@ std::string NormsTour::stream() const {
          brief(study_stream_growth({}, {.threads = style_.threads}));
 }
 
+// The depths whose lines take a second or two; the study has the third.
+std::string NormsTour::placement() const {
+  StudyResult result = study_norm_placement({.depths = {12, 24}}, {.threads = style_.threads});
+  std::erase_if(result.tables, [](const StudyTable& table) {
+    return table.key != "rows" && table.key != "evenness";
+  });
+  return heading("4. Measured: which layers get the gradient") +
+         wrapped(
+             "Whole stacks of 12 and 24 layers at initialisation, 20 seeds, residual sums in "
+             "both: does a residual alone even out the gradients? The figure is the gradient "
+             "norm of each block's first feed-forward matrix, the last layer's over the "
+             "first's. `volvelle study norm-placement` has 48 layers too, and every layer:") +
+         '\n' + brief(std::move(result));
+}
+
 std::string NormsTour::final_norm() const {
   const auto has = [](const char* placement) {
     return Stack({.layers = 1, .width = 4, .heads = 1, .feed_forward = 4, .placement = placement})
         .has_final_norm();
   };
-  return heading("4. The norm that is easily forgotten") +
+  return heading("5. The norm that is easily forgotten") +
          wrapped(std::string("What a pre-LN stack leaves was never normalised, so a norm belongs "
                              "behind its last block. A stack built here has it by itself: pre ") +
                  (has("pre") ? "yes" : "NO") + ", post " + (has("post") ? "YES" : "no") +

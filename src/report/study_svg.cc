@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "report/chart_data.h"
+#include "report/sentence.h"
 #include "report/svg_charts.h"
 #include "volvelle/report/study_report.h"
 
@@ -57,12 +58,13 @@ std::string study_svg(const StudyResult& result) {
   for (const StudyControl& control : result.controls) {
     if (control.failed) {
       y = draw_paragraph(page,
-                         "Control: " + control.what + " It failed as it must: " + control.figures,
+                         "Control: " + sentence(control.what) +
+                             " It failed as it must: " + sentence(control.figures),
                          y, {.size = 12, .colour = "#555555"});
     } else {
       y = draw_paragraph(page,
-                         "THE CONTROL DID NOT FAIL, so this proves nothing: " + control.what + ' ' +
-                             control.figures,
+                         "THE CONTROL DID NOT FAIL, so this proves nothing: " +
+                             sentence(control.what) + ' ' + sentence(control.figures),
                          y, {.colour = "#B00020", .bold = true});
     }
   }

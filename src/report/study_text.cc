@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "report/sentence.h"
 #include "report/study_cells.h"
 #include "volvelle/report/study_report.h"
 
@@ -181,8 +182,8 @@ std::string study_brief(const StudyResult& result, const TextLayout& layout) {
   if (!result.reading.empty()) text += '\n' + sentences(result.reading, layout);
   for (const StudyControl& control : result.controls) {
     if (!control.failed) continue;
-    text += wrapped("- Control: " + control.what + " It must fail this: " + control.check +
-                        " It does: " + control.figures,
+    text += wrapped("- Control: " + sentence(control.what) + " It must fail this: " +
+                        sentence(control.check) + " It does: " + sentence(control.figures),
                     layout, 2);
   }
   text += sentences(result.limits, layout);

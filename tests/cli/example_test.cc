@@ -111,9 +111,11 @@ TEST(ProgramExample, TheTourSaysEveryFigureAndItsLimits) {
 
 TEST(ProgramExample, TheTourOfNormsShowsPathsStreamAndTheNormPerToken) {
   const std::string out = captured_run({"tour", "norms"}).out;
-  for (const char* text : {"norm(x + attention(x))", "x + attention(norm(x))", "after the last",
-                           "-1.0690", "0.080", "1.608", "0.616", "1.29    77%", "4.55    22%",
-                           "not a model of a real network", "pre yes, post no"}) {
+  for (const char* text :
+       {"norm(x + attention(x))", "x + attention(norm(x))", "after the last", "-1.0690", "0.080",
+        "1.608", "0.616", "1.29    77%", "4.55    22%", "not a model of a real network",
+        "pre yes, post no", "12      post       layer  1.15    0.97  1.47",
+        "24      pre        layer  0.66    0.52  0.81", "Nothing about final quality"}) {
     EXPECT_NE(out.find(text), std::string::npos) << text << " is missing in\n" << out;
   }
   // A layer norm's row is the same among others, a batch norm's is not.

@@ -64,6 +64,7 @@ std::vector<LedgerRow> read_ledger() {
     if (cells.size() != 5) continue;
     rows.push_back({.part = part,
                     .item = cells[0],
+                    .printed = cells[1],
                     .command = cells[2],
                     .keys = words_of(cells[3]),
                     .figures = words_of(cells[4])});

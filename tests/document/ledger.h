@@ -9,6 +9,7 @@ namespace volvelle::testing {
 struct LedgerRow {
   int part = 0;                      ///< of the document, from 1 on
   std::string item;                  ///< P8
+  std::string printed;               ///< what it says, in words
   std::string command;               ///< volvelle attend --steps --json
   std::vector<std::string> keys;     ///< JSON pointers: /weights/0
   std::vector<std::string> figures;  ///< as printed: 0.6698, 0.3302, or 77% of a share

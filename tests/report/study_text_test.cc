@@ -58,6 +58,22 @@ TEST(StudyText, AControlThatDidNotFailIsSaidFirstAndLast) {
   expect_fits(text, 80);
 }
 
+TEST(StudyText, InBriefItHasTablesReadingControlAndLimits) {
+  StudyResult result = sample_study();
+  result.controls[0].figures = "0 kg";
+  const std::string text = study_brief(result);
+  expect_fits(text, 80);
+  for (const char* part : {"Lift by length", "By layer", "- Longer lifts more.",
+                           "- Control: The lever without a pivot. It must fail this: it lifts more",
+                           "It does: 0 kg.\n", "- One lever & one pivot."}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("Woods")));
+  EXPECT_THAT(text, Not(HasSubstr("DID NOT FAIL")));
+  result.controls[0].failed = false;
+  EXPECT_THAT(study_brief(result), HasSubstr("!!! THE CONTROL DID NOT FAIL"));
+}
+
 TEST(StudyText, AStudyThatWasStoppedSaysSo) {
   StudyResult result = sample_study();
   result.complete = false;
