@@ -34,12 +34,26 @@ struct VectorPlaces {
   static constexpr int column(int v) { return v % kEach * kLanes<T>; }
 };
 
-// Lines to fetch into cache while a block is computed: one row of 32 per step of depth.
+// Lines to fetch into cache while a block is computed: one row of 32 of the right operand per step
+// of depth.
 template <class T>
 struct Ahead {
   const T* at;
   int64_t stride;
 };
+
+// Rows of the left operand that the next block reads, fetched a line per step of depth: the first
+// to read them would wait for memory at every line, for rows lie too far apart for the hardware to
+// look ahead.
+template <class T>
+struct LeftAhead {
+  const T* at = nullptr;  // null: they are near already
+  int64_t row_stride = 0;
+  int lines = 0;  // of one row
+};
+
+template <class T>
+inline constexpr int kLineOf = 64 / sizeof(T);
 
 // Rows of the own panel between what is read and what is fetched, where no other rows read it.
 inline constexpr int kAheadRows = 16;
@@ -47,9 +61,10 @@ inline constexpr int kAheadRows = 16;
 // out[r][c] (+)= sum over i < depth, in order, of left[r * row_stride + i * left_step] *
 // right[i][c] for kRows rows and kVectors vectors of columns. The sum has accumulators of its own
 // and is added to what `out` held at the end, so its bits do not depend on the block's shape.
-template <int kRows, int kVectors, class T>
+template <int kRows, int kVectors, bool kFetchesLeft, class T>
 HWY_NOINLINE void MatmulBlock(const BasicMatmulStep<T>& step, const T* HWY_RESTRICT left,
-                              const T* HWY_RESTRICT right, T* HWY_RESTRICT out, Ahead<T> ahead) {
+                              const T* HWY_RESTRICT right, T* HWY_RESTRICT out, Ahead<T> ahead,
+                              LeftAhead<T> left_ahead) {
   using Places = VectorPlaces<T, kVectors>;
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -68,7 +83,15 @@ HWY_NOINLINE void MatmulBlock(const BasicMatmulStep<T>& step, const T* HWY_RESTR
   const T* HWY_RESTRICT panel[Places::kPanels];
 #pragma GCC unroll 8
   for (int p = 0; p < Places::kPanels; ++p) panel[p] = right + p * step.right_panel;
+  [[maybe_unused]] int line = 0;
   for (int i = 0; i < step.depth; ++i) {
+    if constexpr (kFetchesLeft) {
+      hwy::Prefetch(left_ahead.at + line * kLineOf<T>);
+      if (++line == left_ahead.lines) {
+        line = 0;
+        left_ahead.at += left_ahead.row_stride;
+      }
+    }
     hwy::Prefetch(ahead.at);
     hwy::Prefetch(ahead.at + kPanelColumns / 2);
     ahead.at += ahead.stride;
@@ -125,11 +148,25 @@ HWY_INLINE void OnePanel(const BasicMatmulStep<T>& step, int panel) {
     ahead.stride = (kPanelColumns + blocks - 1) / blocks;
     share = ahead.stride * step.depth;
   }
+  if (panel == 0 && blocks > 1 && step.left_step == 1) {
+    LeftAhead<T> left_ahead{.row_stride = step.row_stride,
+                            .lines = (step.depth + kLineOf<T> - 1) / kLineOf<T>};
+    ForBlocks<kVectors>(step.rows, [&](auto rows, int first) {
+      left_ahead.at = step.left + (first + rows) * step.row_stride;
+      for (int c = 0; c < kPanelColumns; c += kVectors * kLanes<T>) {
+        MatmulBlock<decltype(rows)::value, kVectors, true>(
+            step, step.left + first * step.row_stride, right + c, out + first * kPanelColumns + c,
+            ahead, left_ahead);
+      }
+      ahead.at += share;
+    });
+    return;
+  }
   ForBlocks<kVectors>(step.rows, [&](auto rows, int first) {
     for (int c = 0; c < kPanelColumns; c += kVectors * kLanes<T>) {
-      MatmulBlock<decltype(rows)::value, kVectors>(step, step.left + first * step.row_stride,
-                                                   right + c, out + first * kPanelColumns + c,
-                                                   ahead);
+      MatmulBlock<decltype(rows)::value, kVectors, false>(
+          step, step.left + first * step.row_stride, right + c, out + first * kPanelColumns + c,
+          ahead, {});
     }
     ahead.at += share;
   });
@@ -144,8 +181,8 @@ HWY_INLINE void WidePanels(const BasicMatmulStep<T>& step) {
     const T* right = step.right + panel * step.right_panel;
     const Ahead<T> ahead{right + kAheadRows * kPanelColumns, kPanelColumns};
     for (int c = 0; c < kPanelColumns; c += Places::kEach * kLanes<T>) {
-      MatmulBlock<kRows, kVectors>(step, step.left, right + c,
-                                   step.out + panel * step.out_panel + c, ahead);
+      MatmulBlock<kRows, kVectors, false>(step, step.left, right + c,
+                                          step.out + panel * step.out_panel + c, ahead, {});
     }
   }
   for (; panel < step.panels; ++panel) OnePanel(step, panel);

@@ -12,94 +12,108 @@
 #include "kernels/activation-inl.h"
 #include "kernels/lanes-inl.h"
 #include "kernels/matmul.h"
+#include "kernels/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where one row of 32 goes.
+// Where one row of 32 goes; S is float or BFloat16.
+template <class S>
 struct FinishRow {
   const float* residual;  // null or 32 elements
-  float* out;
-  float* before;  // null: not kept
-  float* gate_before;
+  S* out;
+  S* before;  // null: not kept
+  S* gate_before;
 };
 
-template <Curve kCurve>
-HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const FinishRow& to) {
+template <Curve kCurve, class S>
+HWY_INLINE void FinishSumsRow(const FinishStep& step, int64_t row, const FinishRow<S>& to) {
   const hn::ScalableTag<float> d;
   const int64_t first = row * kPanelColumns;
 #pragma GCC unroll 2
   for (int c = 0; c < kPanelColumns; c += kLanes<float>) {
     auto x = hn::Load(d, step.sums + first + c);
     if (step.bias != nullptr) x = hn::Add(x, hn::Load(d, step.bias + c));
-    if (to.before != nullptr) hn::StoreU(x, d, to.before + c);
+    if (to.before != nullptr) StoreStored(x, d, to.before + c);
     if (step.gate != nullptr) {
       auto gate = hn::Load(d, step.gate + first + c);
       if (step.gate_bias != nullptr) gate = hn::Add(gate, hn::Load(d, step.gate_bias + c));
-      if (to.gate_before != nullptr) hn::StoreU(gate, d, to.gate_before + c);
+      if (to.gate_before != nullptr) StoreStored(gate, d, to.gate_before + c);
       x = hn::Mul(Activated<kCurve>(d, gate), x);
     } else {
       x = Activated<kCurve>(d, x);
     }
     if (to.residual != nullptr) x = hn::Add(x, hn::LoadU(d, to.residual + c));
-    hn::StoreU(x, d, to.out + c);
+    StoreStored(x, d, to.out + c);
   }
 }
 
 // Rows between what is written and what is fetched into cache.
 inline constexpr int64_t kFinishAhead = 8;
 
-template <class T>
-HWY_INLINE T* RowOf(T* first, int64_t row, int64_t stride) {
-  return first == nullptr ? nullptr : first + row * stride;
+template <class T, class P>
+HWY_INLINE T* RowOf(P* first, int64_t row, int64_t stride) {
+  return first == nullptr ? nullptr : static_cast<T*>(first) + row * stride;
 }
 
-template <Curve kCurve>
+template <Curve kCurve, class S>
 HWY_NOINLINE void FinishSumsOf(const FinishStep& step) {
   if (step.columns == kPanelColumns) {
     for (int64_t r = 0; r < step.rows; ++r) {
       // Rows of the output lie far apart, where the hardware does not look ahead.
       if (r + kFinishAhead < step.rows) {
-        const float* ahead = step.out + (r + kFinishAhead) * step.out_row;
+        const S* ahead = RowOf<S>(step.out, r + kFinishAhead, step.out_row);
         __builtin_prefetch(ahead, 1);
-        __builtin_prefetch(ahead + kPanelColumns / 2, 1);
+        __builtin_prefetch(ahead + kPanelColumns - 1, 1);
       }
-      FinishSumsRow<kCurve>(
+      FinishSumsRow<kCurve, S>(
           step, r,
-          {RowOf(step.residual, r, step.residual_row), RowOf(step.out, r, step.out_row),
-           RowOf(step.before, r, step.out_row), RowOf(step.gate_before, r, step.out_row)});
+          {RowOf<const float>(step.residual, r, step.residual_row),
+           RowOf<S>(step.out, r, step.out_row), RowOf<S>(step.before, r, step.out_row),
+           RowOf<S>(step.gate_before, r, step.out_row)});
     }
     return;
   }
-  const std::size_t bytes = static_cast<std::size_t>(step.columns) * sizeof(float);
+  const std::size_t columns = static_cast<std::size_t>(step.columns);
   for (int64_t r = 0; r < step.rows; ++r) {  // beside the last column is somebody else's memory
     float in[kPanelColumns] = {};
-    float out[kPanelColumns], before[kPanelColumns], gate_before[kPanelColumns];
-    if (step.residual != nullptr) std::memcpy(in, step.residual + r * step.residual_row, bytes);
-    const bool keeps = step.before != nullptr, keeps_gate = step.gate_before != nullptr;
-    FinishSumsRow<kCurve>(step, r,
-                          {step.residual == nullptr ? nullptr : in, out, keeps ? before : nullptr,
-                           keeps_gate ? gate_before : nullptr});
-    std::memcpy(step.out + r * step.out_row, out, bytes);
-    if (keeps) std::memcpy(step.before + r * step.out_row, before, bytes);
-    if (keeps_gate) std::memcpy(step.gate_before + r * step.out_row, gate_before, bytes);
+    S out[kPanelColumns], before[kPanelColumns], gate_before[kPanelColumns];
+    if (step.residual != nullptr) {
+      std::memcpy(in, step.residual + r * step.residual_row, columns * sizeof(float));
+    }
+    FinishSumsRow<kCurve, S>(
+        step, r,
+        {step.residual == nullptr ? nullptr : in, out, step.before == nullptr ? nullptr : before,
+         step.gate_before == nullptr ? nullptr : gate_before});
+    const auto put = [&](const S* row, void* to) {
+      if (to != nullptr) std::memcpy(RowOf<S>(to, r, step.out_row), row, columns * sizeof(S));
+    };
+    put(out, step.out);
+    put(before, step.before);
+    put(gate_before, step.gate_before);
   }
+}
+
+template <Curve kCurve>
+HWY_INLINE void FinishSumsAs(const FinishStep& step) {
+  if (step.to_bfloat16) return FinishSumsOf<kCurve, BFloat16>(step);
+  FinishSumsOf<kCurve, float>(step);
 }
 
 void FinishSums(const FinishStep& step) {
   switch (step.curve) {
     case Curve::identity:
-      return FinishSumsOf<Curve::identity>(step);
+      return FinishSumsAs<Curve::identity>(step);
     case Curve::relu:
-      return FinishSumsOf<Curve::relu>(step);
+      return FinishSumsAs<Curve::relu>(step);
     case Curve::gelu:
-      return FinishSumsOf<Curve::gelu>(step);
+      return FinishSumsAs<Curve::gelu>(step);
     case Curve::gelu_tanh:
-      return FinishSumsOf<Curve::gelu_tanh>(step);
+      return FinishSumsAs<Curve::gelu_tanh>(step);
     case Curve::silu:
-      return FinishSumsOf<Curve::silu>(step);
+      return FinishSumsAs<Curve::silu>(step);
   }
 }
 

@@ -16,10 +16,12 @@ struct FinishStep {
   const float* gate_bias = nullptr;
   const float* residual = nullptr;  ///< any alignment; null: none. May be `out` itself
   std::int64_t residual_row = 0;
-  float* out = nullptr;  ///< row r at out + r * out_row, elements next to each other
+  /// Row r at out + r * out_row elements, next to each other: float, or bfloat16 rounded once.
+  void* out = nullptr;
   std::int64_t out_row = 0;
-  float* before = nullptr;       ///< sum + bias, in rows as far apart as out's; null: not kept
-  float* gate_before = nullptr;  ///< gate + gate_bias
+  bool to_bfloat16 = false;
+  void* before = nullptr;       ///< sum + bias, stored as `out` is; null: not kept
+  void* gate_before = nullptr;  ///< gate + gate_bias
   int rows = 0;
   int columns = 0;  ///< 1..32: so many are read of the residual and written
   Curve curve = Curve::identity;

@@ -29,6 +29,11 @@ void TransposeLines(const float* from, int64_t stride, int rows, int columns, fl
   }
 }
 
+void TransposeWords(const uint32_t* from, int64_t stride, int rows, int columns, uint32_t* to,
+                    int64_t to_stride) {
+  TransposeRows(from, stride, rows, columns, uint32_t{1}, to, to_stride);
+}
+
 void FromColumns(const float* from, int64_t stride, int columns, int depth, float* panel) {
   TransposeLines(from, stride, columns, depth, panel, kPanelColumns);
   for (int i = 0; columns < kPanelColumns && i < depth; ++i) {
@@ -143,7 +148,7 @@ void PairsFromRows(const uint16_t* from, int64_t stride, int columns, int depth,
 }
 
 const PackKernels* PackTable() {
-  static constexpr PackKernels kTable{FromColumns, FromRows,   TransposeLines,
+  static constexpr PackKernels kTable{FromColumns, FromRows,   TransposeLines, TransposeWords,
                                       NarrowPairs, WidenPairs, PairsFromRows};
   return &kTable;
 }

@@ -17,6 +17,9 @@ struct PackKernels {
   /// to[c * to_stride + r] = from[r * stride + c] for r < rows, c < columns.
   void (*transpose)(const float* from, std::int64_t stride, int rows, int columns, float* to,
                     std::int64_t to_stride);
+  /// The same of words, moved as they are.
+  void (*transpose_words)(const std::uint32_t* from, std::int64_t stride, int rows, int columns,
+                          std::uint32_t* to, std::int64_t to_stride);
   /// bfloat16 panels hold two rows in a word, as dot products read them: [ceil(depth / 2)][32],
   /// the lower half the first row. Where depth is odd the last row's partner is 0 when written and
   /// not read.

@@ -23,6 +23,9 @@ struct PairProduct {
   int pairs = 0;                  ///< a multiple of 16
   int columns = 32;               ///< 16 or 32
   const float* factor = nullptr;  ///< of each column; null: `out` is not read
+  /// As many words as `right` holds that the next product reads: fetched into a cache meanwhile by
+  /// ways that are fast enough to wait for memory. Null: none.
+  const std::uint32_t* next_right = nullptr;
 };
 
 /// One way of multiplying pairs.

@@ -51,10 +51,21 @@ VOLVELLE_AMX void scale_rows(const PairProduct& product) {
   }
 }
 
+// Lines of memory to fetch into the second-level cache: so many for each step of 16 pairs.
+struct Ahead {
+  const char* at = nullptr;
+  int lines = 0;
+
+  void step() {
+    for (int i = 0; i < lines; ++i, at += 64) __builtin_prefetch(at, 0, 2);
+  }
+};
+
 // 32 rows x 32 columns: two tiles of each operand meet in four tiles of sums. All strides in bytes.
 VOLVELLE_AMX inline void multiply_square(const char* left, std::int64_t left_bytes,
                                          const char* right, std::int64_t right_bytes, char* out,
-                                         std::int64_t out_bytes, int pairs, bool fresh) {
+                                         std::int64_t out_bytes, int pairs, bool fresh,
+                                         Ahead ahead) {
   char* const lower = out + 16 * out_bytes;
   if (fresh) {
     _tile_zero(0);
@@ -71,6 +82,7 @@ VOLVELLE_AMX inline void multiply_square(const char* left, std::int64_t left_byt
     _tile_loadd(4, left, left_bytes);
     _tile_loadd(6, right, right_bytes);
     _tile_dpbf16ps(0, 4, 6);
+    ahead.step();
     _tile_loadd(7, right + 64, right_bytes);
     _tile_dpbf16ps(1, 4, 7);
     _tile_loadd(5, left + 16 * left_bytes, left_bytes);
@@ -172,10 +184,19 @@ VOLVELLE_AMX void multiply(const PairProduct& product) {
   if (fresh && product.pairs == 32) {
     return multiply_held(left, left_bytes, right, right_bytes, out, out_bytes, product.rows);
   }
+  Ahead ahead;
+  std::int64_t share = 0;  // of each block of rows, in bytes
+  if (product.next_right != nullptr && product.rows >= 32) {
+    // A step of 16 pairs reads 32 lines of the right operand, and each block all of its steps.
+    ahead.at = reinterpret_cast<const char*>(product.next_right);
+    ahead.lines = (32 + product.rows / 32 - 1) / (product.rows / 32);
+    share = std::int64_t{64} * ahead.lines * (product.pairs / 16);
+  }
   int r = 0;
   for (; r + 32 <= product.rows; r += 32) {
     multiply_square(left + r * left_bytes, left_bytes, right, right_bytes, out + r * out_bytes,
-                    out_bytes, product.pairs, fresh);
+                    out_bytes, product.pairs, fresh, ahead);
+    ahead.at += share;
   }
   if (r < product.rows) {
     multiply_wide(left + r * left_bytes, left_bytes, right, right_bytes, out + r * out_bytes,

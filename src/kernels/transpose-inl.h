@@ -24,6 +24,16 @@ template <class T>
 inline constexpr int kSquare = 16 / sizeof(T);
 #endif
 
+// Numbers are multiplied by a factor on the way; words are moved as they are.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Scaled(V factor, V v) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return hn::Mul(factor, v);
+  } else {
+    return v;
+  }
+}
+
 // to[c * to_stride + r] = factor * from[r * from_stride + c] over one square block.
 template <class T>
 HWY_INLINE void TransposeSquare(const T* HWY_RESTRICT from, int64_t from_stride, T factor,
@@ -37,10 +47,11 @@ HWY_INLINE void TransposeSquare(const T* HWY_RESTRICT from, int64_t from_stride,
   const auto f = hn::Set(d, factor);
   if constexpr (kSquare<T> == 4) {
     const hn::FixedTag<double, 2> d2;
-    const auto a = hn::Mul(f, hn::LoadU(d, from));
-    const auto b = hn::Mul(f, hn::LoadU(d, from + from_stride));
-    const auto c = hn::Mul(f, hn::LoadU(d, from + 2 * from_stride));
-    const auto e = hn::Mul(f, hn::LoadU(d, from + 3 * from_stride));
+    using D = decltype(d);
+    const auto a = Scaled<D>(f, hn::LoadU(d, from));
+    const auto b = Scaled<D>(f, hn::LoadU(d, from + from_stride));
+    const auto c = Scaled<D>(f, hn::LoadU(d, from + 2 * from_stride));
+    const auto e = Scaled<D>(f, hn::LoadU(d, from + 3 * from_stride));
     const auto ab_low = hn::BitCast(d2, hn::InterleaveLower(d, a, b));
     const auto ab_high = hn::BitCast(d2, hn::InterleaveUpper(d, a, b));
     const auto ce_low = hn::BitCast(d2, hn::InterleaveLower(d, c, e));
@@ -159,7 +170,8 @@ HWY_INLINE void TransposeRows(const T* HWY_RESTRICT from, int64_t from_stride, i
       hn::Vec<decltype(d)> a[kSide];
 #pragma GCC unroll 4
       for (int i = 0; i < kSide; ++i) {
-        a[i] = hn::Mul(f, LoadBlocks(d, start + i * from_stride + c, kSide * from_stride));
+        a[i] =
+            Scaled<decltype(d)>(f, LoadBlocks(d, start + i * from_stride + c, kSide * from_stride));
       }
       TransposeInBlocks(d, a);
 #pragma GCC unroll 4

@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "ops/checks.h"
+#include "ops/column_sums.h"
 #include "ops/leading_axes.h"
 #include "ops/product.h"
 #include "ops/weight_storage.h"
@@ -152,11 +153,17 @@ void linear_backward_bias(const View& grad_y, const MutableView& grad_bias,
   kBias.rank("grad_y", grad_y, 1, "(..., N)");
   kBias.shape("grad_bias", grad_bias, {last_axis(grad_y)}, "(N)");
   kBias.apart("grad_bias", grad_bias, "grad_y", grad_y);
-  const float one = 1;  // a sum is a product with ones
-  const double wide_one = 1;
-  sum_over_rows(grad_y.dtype() == DType::float64 ? View(&wide_one, {1}) : View(&one, {1}), grad_y,
-                {grad_bias.data(), grad_bias.dtype(), 0, stride_from_end(grad_bias, -1)}, 1,
-                options);
+  SummedRows summed;
+  for (int axis = 0; axis + 1 < grad_y.rank(); ++axis) {
+    summed.places.add(grad_y.shape()[axis], {stride_of(grad_y, axis)});
+  }
+  const JointAxes<1>::Axis rows = summed.places.take_innermost();
+  summed.rows = rows.length;
+  summed.columns = last_axis(grad_y);
+  summed.matrix = {grad_y.data(), grad_y.dtype(), rows.strides[0],
+                   summed.columns == 1 ? 1 : stride_from_end(grad_y, -1)};
+  sum_columns(summed, {grad_bias.data(), grad_bias.dtype(), 0, stride_from_end(grad_bias, -1)},
+              options.store, resolve_threads(options.threads));
 }
 
 }  // namespace volvelle

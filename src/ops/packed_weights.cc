@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/aligned_memory.h"
 #include "base/thread_pool.h"
 #include "kernels/convert.h"
 #include "kernels/matmul_pack.h"
@@ -59,12 +58,24 @@ std::shared_ptr<PackedWeights::Storage> storage_for(const View& weights, WeightF
       __builtin_mul_overflow(storage->panel_bytes, storage->panels, &bytes)) {
     kChecks.refuse(named_shape("weights", weights) + " would take more than 63 bits of bytes");
   }
-  storage->data = static_cast<std::byte*>(aligned_allocate(static_cast<std::size_t>(bytes)));
-  if (storage->data == nullptr) {
+  try {
+    storage->memory = Tensor(DType::uint8, {bytes});
+  } catch (const IoError&) {
     throw IoError("[pack weights] no room for " + std::to_string(bytes) + " bytes of " +
                   std::string(name_of(format)) + " " + named_shape("weights", weights));
   }
+  storage->data = static_cast<std::byte*>(storage->memory.raw());
   return storage;
+}
+
+// One panel of bfloat16, with zeros behind the last pair.
+void pack_pairs(const PackedWeights::Storage& storage, const ViewPanels& panels, std::int64_t panel,
+                std::int64_t place) {
+  for (std::int64_t k = 0; k < storage.inputs; k += kPairDepth) {
+    const int depth = static_cast<int>(std::min<std::int64_t>(kPairDepth, storage.inputs - k));
+    panels.fetch_pairs(0, panel, 1, k, depth,
+                       reinterpret_cast<std::uint32_t*>(storage.at(place, k)));
+  }
 }
 
 // Every `step`th panel from `first` on.
@@ -75,25 +86,18 @@ void pack_into(const PackedWeights::Storage& storage, const View& weights, int f
                       stride_from_end(weights, -2)};
   const ViewPanels panels(matrix, storage.outputs);
   parallel_for(storage.panels / step, resolve_threads(options.threads), [&](std::int64_t panel) {
-    alignas(64) float wide[kDepthBlock * kPanelColumns];  // not used for float64
+    const std::int64_t place = panel * step + first;
+    if (storage.format == WeightFormat::bfloat16) return pack_pairs(storage, panels, panel, place);
+    alignas(64) float wide[kDepthBlock * kPanelColumns];  // of float16 alone
     for (std::int64_t k = 0; k < storage.inputs; k += kDepthBlock) {
       const int depth = static_cast<int>(std::min<std::int64_t>(kDepthBlock, storage.inputs - k));
-      std::byte* to = storage.at(panel * step + first, k);
+      std::byte* const to = storage.at(place, k);
       if (storage.format == WeightFormat::float64) {
         panels.fetch_double(0, panel, 1, k, depth, reinterpret_cast<double*>(to));
-        continue;
-      }
-      if (storage.format == WeightFormat::float32) {
+      } else if (storage.format == WeightFormat::float32) {
         panels.write(0, panel, 1, k, depth, reinterpret_cast<float*>(to), 0);
-        continue;
-      }
-      panels.write(0, panel, 1, k, depth, wide, 0);
-      if (storage.format == WeightFormat::bfloat16) {
-        std::uint32_t* const pairs = reinterpret_cast<std::uint32_t*>(to);
-        kernels::pack_kernels().narrow_pairs(wide, depth, pairs);
-        std::fill(pairs + (depth + 1) / 2 * kPanelColumns,
-                  pairs + (depth + 31) / 32 * 16 * kPanelColumns, 0u);
       } else {
+        panels.write(0, panel, 1, k, depth, wide, 0);
         kernels::convert_kernels().narrow_float16(wide, std::int64_t{depth} * kPanelColumns,
                                                   reinterpret_cast<std::uint16_t*>(to));
       }
@@ -116,8 +120,6 @@ std::string_view name_of(WeightFormat format) noexcept {
   }
   return "float32";
 }
-
-PackedWeights::Storage::~Storage() { aligned_release(data); }
 
 void widen_panels(const PackedWeights::Storage& storage, std::int64_t panel, int count,
                   std::int64_t k, int depth, float* to, std::int64_t pitch) {

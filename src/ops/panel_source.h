@@ -45,6 +45,9 @@ class PanelSource {
   virtual DoublePanels fetch_double(std::int64_t offset, std::int64_t panel, int count,
                                     std::int64_t k, int depth, double* scratch) const = 0;
 
+  /// Whether it lies in panels already, so that nothing is copied on the way out.
+  virtual bool is_packed() const { return false; }
+
   /// Whether every number is a bfloat16, so that nothing is lost in pairs.
   virtual bool is_bfloat16() const = 0;
 
@@ -81,6 +84,7 @@ class StoredPanels : public PanelSource {
  public:
   explicit StoredPanels(const PackedWeights::Storage& storage) : storage_(storage) {}
 
+  bool is_packed() const override { return true; }
   bool is_bfloat16() const override;
   PairPanels fetch_pairs(std::int64_t offset, std::int64_t panel, int count, std::int64_t k,
                          int depth, std::uint32_t* scratch) const override;

@@ -13,6 +13,11 @@ constexpr double kPerWeight = 8;
 constexpr std::int64_t kTasksPerThread = 4;
 constexpr double kSmallestTask = 1 << 18;
 
+std::int64_t most_pair_rows(std::int64_t depth) {
+  const std::int64_t fitting = kPairTaskBytes / (2 * std::max<std::int64_t>(depth, 1));
+  return std::clamp(fitting / kPairRowUnit * kPairRowUnit, 4 * kPairRowUnit, kPairTaskRows);
+}
+
 }  // namespace
 
 ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
@@ -22,8 +27,9 @@ ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
                       static_cast<double>(extent.panels) * 32.0 * extent.panels_per_output *
                       static_cast<double>(extent.depth + 1);
   threads_ = work < kWorthWaking ? 1 : threads;
-  row_cuts_ = (extent.rows + kTaskRows - 1) / kTaskRows;
-  panel_cuts_ = (extent.panels + most_panels - 1) / most_panels;
+  const std::int64_t most_rows = extent.in_pairs ? most_pair_rows(extent.depth) : kTaskRows;
+  row_cuts_ = (extent.rows + most_rows - 1) / most_rows;
+  panel_cuts_ = extent.in_pairs ? 1 : (extent.panels + most_panels - 1) / most_panels;
   const std::int64_t others = extent.places * row_cuts_;
   if (threads_ > 1 && others > 0) {
     const std::int64_t worth = static_cast<std::int64_t>(
@@ -33,14 +39,20 @@ ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
   panel_cuts_ = std::min(panel_cuts_, extent.panels);
 }
 
+std::int64_t ProductCut::row_at(std::int64_t cut) const {
+  if (!extent_.in_pairs) return extent_.rows * cut / row_cuts_;
+  const std::int64_t units = (extent_.rows + kPairRowUnit - 1) / kPairRowUnit;
+  return std::min(extent_.rows, units * cut / row_cuts_ * kPairRowUnit);
+}
+
 ProductTask ProductCut::task(std::int64_t index) const {
   ProductTask task;
   const std::int64_t panel_cut = index % panel_cuts_;
   index /= panel_cuts_;
   const std::int64_t row_cut = index % row_cuts_;
   task.place = index / row_cuts_;
-  task.first_row = extent_.rows * row_cut / row_cuts_;
-  task.rows = extent_.rows * (row_cut + 1) / row_cuts_ - task.first_row;
+  task.first_row = row_at(row_cut);
+  task.rows = row_at(row_cut + 1) - task.first_row;
   task.first_panel = extent_.panels * panel_cut / panel_cuts_;
   task.panels = extent_.panels * (panel_cut + 1) / panel_cuts_ - task.first_panel;
   return task;

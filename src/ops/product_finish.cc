@@ -12,8 +12,14 @@ using kernels::kPanelColumns;
 // Rows that pass through float32 on their way from or to other dtypes and strides.
 constexpr std::int64_t kStagedRows = 32;
 
-bool is_plain(DType dtype, std::int64_t column_stride, std::int64_t columns) {
-  return dtype == DType::float32 && (column_stride == 1 || columns == 1);
+bool is_plain(const Matrix& matrix, std::int64_t columns) {
+  return matrix.dtype == DType::float32 && (matrix.column == 1 || columns == 1);
+}
+
+// Where the kernel may write itself.
+bool is_direct(const MutableMatrix& matrix, std::int64_t columns) {
+  return (matrix.dtype == DType::float32 || matrix.dtype == DType::bfloat16) &&
+         (matrix.column == 1 || columns == 1);
 }
 
 // Some rows of one panel.
@@ -24,9 +30,8 @@ class PanelFinish {
       : step_(step), residual_(residual), out_(out), before_(before), gate_before_(gate_before) {}
 
   void run(std::int64_t rows) {
-    const bool direct_out = is_plain(out_.dtype, out_.column, step_.columns);
-    const bool direct_residual =
-        residual_.data == nullptr || is_plain(residual_.dtype, residual_.column, step_.columns);
+    const bool direct_out = is_direct(out_, step_.columns);
+    const bool direct_residual = residual_.data == nullptr || is_plain(residual_, step_.columns);
     const std::int64_t at_once = direct_out && direct_residual ? rows : kStagedRows;
     for (std::int64_t first = 0; first < rows; first += at_once) {
       const std::int64_t count = std::min(at_once, rows - first);
@@ -38,6 +43,7 @@ class PanelFinish {
       float results[3][kStagedRows * kPanelColumns];
       place_residual(step, direct_residual, first, added);
       step.out_row = direct_out ? out_.row : kPanelColumns;
+      step.to_bfloat16 = direct_out && out_.dtype == DType::bfloat16;
       step.out = place(out_, direct_out, first, results[0]);
       step.before = place(before_, direct_out, first, results[1]);
       step.gate_before = place(gate_before_, direct_out, first, results[2]);
@@ -50,9 +56,9 @@ class PanelFinish {
   }
 
  private:
-  static float* place(const MutableMatrix& to, bool direct, std::int64_t first, float* staged) {
+  static void* place(const MutableMatrix& to, bool direct, std::int64_t first, float* staged) {
     if (to.data == nullptr) return nullptr;
-    return direct ? static_cast<float*>(to.at(first, 0).data) : staged;
+    return direct ? to.at(first, 0).data : staged;
   }
 
   static void write(const float* staged, const kernels::FinishStep& step, const MutableMatrix& to,

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "kernels/matmul.h"
 #include "volvelle/ops/packed_weights.h"
+#include "volvelle/tensor/tensor.h"
 
 namespace volvelle {
 
@@ -23,11 +23,7 @@ struct PackedWeights::Storage {
   std::int64_t panels = 0;       ///< of both matrices
   std::int64_t panel_bytes = 0;  ///< a multiple of 64
   std::byte* data = nullptr;
-
-  Storage() = default;
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-  ~Storage();
+  Tensor memory;  ///< behind `data`: weights that change are packed again and again
 
   /// Rows from k on, which is even.
   std::byte* at(std::int64_t panel, std::int64_t k) const {

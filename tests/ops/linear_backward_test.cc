@@ -104,6 +104,34 @@ TEST_P(LinearBackward, SumsOverLeadingAxesOfAnyLayout) {
   }
 }
 
+// Of every dtype, broadcast rows and columns included; the layout does not change a bit.
+TEST_P(LinearBackward, BiasGradientOfAnyLayoutAndDtype) {
+  RandomNumbers random(5);
+  for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+    const DType stored = dtype == DType::float64 ? dtype : DType::float32;
+    const Tensor dy = normal(dtype, {300, 70}, random);
+    const ProductOracle right(std::vector<double>(300, 1), values_of(dy.view()), 1, 300, 70);
+    Tensor wanted(stored, {70});
+    linear_backward_bias(dy.view(), wanted.mutable_view());
+    EXPECT_EQ(testing::product_difference(wanted.view(), right.sums, right.terms, 300), "");
+    for (const Layout layout : {Layout::reversed, Layout::gapped}) {
+      const auto laid = laid_out(dy, layout);
+      Tensor db(stored, {70});
+      linear_backward_bias(laid.view, db.mutable_view());
+      EXPECT_EQ(std::memcmp(db.raw(), wanted.raw(), db.bytes()), 0) << name_of(dtype);
+    }
+    Tensor same(stored, {70}), repeated(stored, {3});
+    linear_backward_bias(View(dy.raw(), dtype, {4, 70}, {0, 1}), same.mutable_view());
+    linear_backward_bias(View(dy.raw(), dtype, {4, 3}, {1, 0}), repeated.mutable_view());
+    const std::vector<double> row = values_of(dy.view());
+    for (std::size_t c = 0; c < 70; ++c) EXPECT_EQ(values_of(same.view())[c], 4 * row[c]);
+    const std::vector<double> sums = values_of(repeated.view());
+    EXPECT_NEAR(sums[0], row[0] + row[1] + row[2] + row[3], 1e-5);
+    EXPECT_EQ(sums[0], sums[1]);
+    EXPECT_EQ(sums[0], sums[2]);
+  }
+}
+
 TEST_P(LinearBackward, BitsDoNotDependOnThreads) {
   RandomNumbers random(4);
   const Tensor dy = normal(DType::float32, {400, 270}, random);

@@ -71,6 +71,45 @@ TEST_P(Matmul, TransposedOperandsAreReadInPlace) {
   }
 }
 
+// A right operand that many cuts of rows share is packed once for all of them: nobody can tell.
+TEST_P(Matmul, ARowAmongThousandsHasItsOwnBits) {
+  RandomNumbers random(6);
+  const Sizes s{1700, 45, 75};
+  for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+    const DType out = dtype == DType::float64 ? dtype : DType::float32;
+    const Tensor a = normal(dtype, {s.m, s.k}, random), b = normal(dtype, {s.k, s.n}, random);
+    const std::int64_t size = static_cast<std::int64_t>(size_of(out));
+    Tensor c(out, {s.m, s.n});
+    matmul(a.view(), b.view(), c.mutable_view(), {.threads = 3});
+    for (const std::int64_t row : {std::int64_t{0}, std::int64_t{523}, s.m - 1}) {
+      Tensor alone(out, {1, s.n});
+      matmul(View(static_cast<const std::byte*>(a.raw()) +
+                      row * s.k * static_cast<std::int64_t>(size_of(dtype)),
+                  dtype, {1, s.k}),
+             b.view(), alone.mutable_view());
+      EXPECT_EQ(std::memcmp(alone.raw(), static_cast<const std::byte*>(c.raw()) + row * s.n * size,
+                            alone.bytes()),
+                0)
+          << name_of(dtype) << " row " << row;
+    }
+  }
+}
+
+// Halves are moved as they are: an infinity next to a small number stays one.
+TEST_P(Matmul, TransposedInfinitiesStayInfinite) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (const DType dtype : {DType::float32, DType::bfloat16}) {
+    const std::int64_t m = 40, k = 70;
+    const Tensor at = filled(dtype, {k, m}, [i = 0]() mutable {
+      return ++i % 3 == 0 ? static_cast<double>(kInf) : 1.5;
+    });
+    const Tensor ones = filled(dtype, {k, 1}, [] { return 1; });
+    Tensor c(DType::float32, {m, 1});
+    matmul(View(at.raw(), dtype, {m, k}, {1, m}), ones.view(), c.mutable_view());
+    for (const double sum : values_of(c.view())) EXPECT_EQ(sum, static_cast<double>(kInf));
+  }
+}
+
 // Every dtype of operands and output, and every layout, against a plain call per matrix.
 TEST_P(Matmul, BatchesAreTheirMatrices) {
   RandomNumbers random(3);
