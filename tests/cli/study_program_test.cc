@@ -113,6 +113,20 @@ TEST(StudyProgram, SaturationJsonHasARowForEachWidthAndDivisor) {
   EXPECT_EQ(json["seed"], 2);
 }
 
+// Of two keys the larger weight is above a half whatever the scores: nothing is shown there.
+TEST(StudyProgram, AControlThatDoesNotFailIsLoudAndExitsWithThree) {
+  const std::vector<std::string> call{"study", "saturation", "--tokens", "2", "--draws", "5"};
+  const CapturedRun text = captured_run(call);
+  EXPECT_EQ(text.exit_code, 3);
+  EXPECT_LT(text.out.find("!!! THE CONTROL DID NOT FAIL"), text.out.find("Set-up"));
+  EXPECT_THAT(text.out, HasSubstr("IT DID NOT FAIL IT"));
+  std::vector<std::string> with_json = call;
+  with_json.push_back("--json");
+  const CapturedRun json = captured_run(with_json);
+  EXPECT_EQ(json.exit_code, 3);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["controls_failed"], false);
+}
+
 // It waits until what was measured is printed, and says how far it is on the way.
 TEST(StudyProgram, AnInterruptPrintsWhatWasMeasured) {
   const CapturedRun run = interrupted_run(
