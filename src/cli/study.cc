@@ -6,6 +6,7 @@
 #include "cli/study_path_factors.h"
 #include "cli/study_saturation.h"
 #include "cli/study_stream_growth.h"
+#include "cli/study_warm_up.h"
 #include "cli/subjects.h"
 #include "volvelle/studies/study.h"
 
@@ -33,6 +34,7 @@ const std::vector<Verb>& study_verbs() {
             run_study_norm_placement),
       study("study saturation", kStudySaturationExamples, kStudySaturationNotes,
             run_study_saturation),
+      study("study warm-up", kStudyWarmUpExamples, kStudyWarmUpNotes, run_study_warm_up),
   };
   return verbs;
 }

@@ -11,6 +11,7 @@ constexpr std::array kStudies{
     StudyEntry{"stream-growth", "how a residual stream grows, and a late branch's share of it"},
     StudyEntry{"norm-placement", "how evenly gradients reach the layers, by where the norms stand"},
     StudyEntry{"saturation", "why scores are divided by the root of the head width"},
+    StudyEntry{"warm-up", "at which rate stacks stop learning, and what a warm-up changes"},
 };
 
 }  // namespace
