@@ -25,20 +25,27 @@ bool norm_is_on_stream(const std::string& placement, std::int64_t depth) {
   return leaves_stream_normalised(placements_by_layer(placement, depth).back());
 }
 
+std::string what_passes(const CaseSummary& one) {
+  if (norm_is_on_stream(one.of.placement, one.of.depth)) {
+    return ": norms on the stream rescale what passes, so no clean copy arrives.";
+  }
+  // Branches without a norm can add many times what came.
+  const double through = median_copy_through(one);
+  if (through > 0.5 && through < 2) {
+    return ": the stream is a sum, so an untouched copy passes beside what the branches add.";
+  }
+  return ": the stream is a sum and a copy passes, but what the branches add outgrows it.";
+}
+
 void say_copies(const PlacementPlan& plan, const CaseSummary& one,
                 std::vector<std::string>& lines) {
   std::vector<double> factors;
   for (const PlacementRun& run : one.runs) factors.push_back(lower_median(run.factors));
-  const bool on_stream = norm_is_on_stream(one.of.placement, one.of.depth);
-  lines.push_back(
-      title_of(plan, one.of) + ": a layer multiplies the gradient's norm by " +
-      rounded(lower_median(factors), 3) + "; of the gradient at its output " +
-      rounded(median_copy(one), 2) +
-      " is found again in that at its input, and through all layers " +
-      rounded(median_copy_through(one), 2) +
-      (on_stream ? ": norms on the stream rescale what passes, so no clean copy arrives."
-                 : ": the stream is a sum, so an untouched copy passes beside what the branches "
-                   "add."));
+  lines.push_back(title_of(plan, one.of) + ": a layer multiplies the gradient's norm by " +
+                  rounded(lower_median(factors), 3) + "; of the gradient at its output " +
+                  rounded(median_copy(one), 2) +
+                  " is found again in that at its input, and through all layers " +
+                  rounded(median_copy_through(one), 2) + what_passes(one));
 }
 
 void say_jacobian(const PlacementPlan& plan, const CaseSummary& one,

@@ -74,6 +74,27 @@ TEST(NormPlacementStream, ANormOnTheStreamDividesByTheSpreadAndRemovesTheMean) {
   EXPECT_THAT(reading, HasSubstr("12 layers none"));
 }
 
+std::string reading_at(std::int64_t depth) {
+  const StudyResult result = study_norm_placement({.depths = {depth},
+                                                   .placements = {"none", "pre"},
+                                                   .seeds = 2,
+                                                   .measure = PlacementMeasure::stream});
+  EXPECT_GT(cell<double>(table(result, "factors"), 0, "product"), 1000);
+  EXPECT_LT(cell<double>(table(result, "factors"), 1, "product"), 10);
+  std::string reading;
+  for (const std::string& line : result.reading) reading += line + '\n';
+  return reading;
+}
+
+// A residual stream alone keeps no gradient even: without norms what branches add outgrows the
+// copy, and still deeper rounding grows along with it.
+TEST(NormPlacementStream, ResidualsWithoutNormsOutgrowTheCopyInADeepStack) {
+  const std::string deep = reading_at(38);
+  EXPECT_THAT(deep, HasSubstr("what the branches add outgrows it"));
+  EXPECT_THAT(deep, HasSubstr("an untouched copy passes"));
+  EXPECT_THAT(reading_at(48), HasSubstr("Rounding noise, so no reading: 48 layers none."));
+}
+
 // On numbers that can be followed: one token of two features, (3, 1): mean 2, deviation 1.
 TEST(NormJacobian, IsTheFormula) {
   Tensor stream = Tensor::zeros(DType::float32, {1, 2});
