@@ -31,7 +31,9 @@ ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
   row_cuts_ = (extent.rows + most_rows - 1) / most_rows;
   panel_cuts_ = extent.in_pairs ? 1 : (extent.panels + most_panels - 1) / most_panels;
   const std::int64_t others = extent.places * row_cuts_;
-  if (threads_ > 1 && others > 0) {
+  // Rows of pairs are often copied for a task, once more for every cut of the panels.
+  const bool even = extent.in_pairs && others >= 2 * threads_ && others % threads_ == 0;
+  if (threads_ > 1 && others > 0 && !even) {
     const std::int64_t worth = static_cast<std::int64_t>(
         std::min(work / kSmallestTask, static_cast<double>(kTasksPerThread * threads_)));
     panel_cuts_ = std::max(panel_cuts_, (worth + others - 1) / others);
