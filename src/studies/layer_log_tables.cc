@@ -48,6 +48,11 @@ StudyTable layer_table(const LayerLog& log) {
       .rows = {}};
   for (const Figure& figure : kFigures) table.columns.push_back({figure.key, figure.title});
   for (const LayerRecord& record : log.records()) {
+    if (record.layers.empty()) {
+      std::vector<StudyCell> row{record.step, record.loss, record.rate};
+      row.resize(table.columns.size());
+      table.rows.push_back(std::move(row));
+    }
     for (const LayerFigures& layer : record.layers) {
       std::vector<StudyCell> row{record.step, record.loss, record.rate, layer.layer};
       for (const Figure& figure : kFigures) row.push_back(cell(layer.*figure.member));

@@ -1,8 +1,6 @@
 #include "volvelle/training/layer_log.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -59,12 +57,6 @@ void add_activations(std::vector<LayerFigures>& layers, const StackTrace& trace)
   }
 }
 
-std::string shortest(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return std::string(text.data(), end.ptr);
-}
-
 }  // namespace
 
 std::string layer_of(std::string_view parameter) {
@@ -105,25 +97,6 @@ std::vector<std::string> LayerLog::layers() const {
     break;
   }
   return names;
-}
-
-std::string LayerLog::csv() const {
-  std::string text =
-      "step,loss,rate,layer,gradient_norm,weight_norm,update_norm,update_ratio,activation_rms\n";
-  for (const LayerRecord& record : records_) {
-    const std::string start = std::to_string(record.step) + ',' + shortest(record.loss) + ',' +
-                              shortest(record.rate) + ',';
-    if (record.layers.empty()) text += start + ",,,,,\n";
-    for (const LayerFigures& layer : record.layers) {
-      text += start + layer.layer;
-      for (const double figure :
-           {layer.gradient_norm, layer.weight_norm, layer.update_norm, layer.update_ratio}) {
-        text += ',' + shortest(figure);
-      }
-      text += ',' + (std::isnan(layer.activation_rms) ? "" : shortest(layer.activation_rms)) + '\n';
-    }
-  }
-  return text;
 }
 
 }  // namespace volvelle

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "volvelle/base/error.h"
+#include "volvelle/report/study_report.h"
 #include "volvelle/studies/layer_log_tables.h"
 
 namespace volvelle {
@@ -79,7 +80,7 @@ TEST(LayerLogTest, CsvHasALineAStepAndLayer) {
   stopped.loss = std::numeric_limits<double>::infinity();
   stopped.stepped = false;
   log.add(stopped);
-  EXPECT_EQ(log.csv(),
+  EXPECT_EQ(study_csv(layer_table(log)),
             "step,loss,rate,layer,gradient_norm,weight_norm,update_norm,update_ratio,"
             "activation_rms\n"
             "1,2.5,0.125,embedding,1,2,0.5,0.25,\n"
@@ -103,6 +104,10 @@ TEST(LayerLogTest, TablesAndChartsHoldTheSameFigures) {
   EXPECT_EQ(chart.series[1].label, "layers.0");
   EXPECT_THAT(chart.series[1].x, ElementsAre(1, 2));
   EXPECT_THAT(chart.series[1].y, ElementsAre(0.05, 0.05));
+  const std::string drawn = study_chart_text(chart);
+  for (const char* part : {"update / weight by layer", "embedding", "layers.0", "layers.1"}) {
+    EXPECT_THAT(drawn, HasSubstr(part));
+  }
   EXPECT_TRUE(layer_chart(log, "activation_rms").series.empty());
   EXPECT_THAT([&] { layer_chart(log, "gradient_nrm"); },
               ThrowsMessage<InvalidArgument>(HasSubstr("did you mean 'gradient_norm'?")));

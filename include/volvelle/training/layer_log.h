@@ -33,7 +33,8 @@ struct LayerRecord {
 };
 
 /// What a training run should be watched by, layer by layer: gradient norm, weight norm, size of
-/// the update over the weight, activation RMS.
+/// the update over the weight, activation RMS. studies/layer_log_tables.h makes a table (for CSV)
+/// and charts of it.
 class VOLVELLE_API LayerLog {
  public:
   /// `trace` is of that step's forward pass. Throws InvalidArgument for a report without parameters
@@ -43,9 +44,6 @@ class VOLVELLE_API LayerLog {
   const std::vector<LayerRecord>& records() const noexcept { return records_; }
   /// Names of all layers, in order.
   std::vector<std::string> layers() const;
-  /// Header and one line a step and layer; numbers in full. A step that was stopped and measured
-  /// nothing has one line without a layer.
-  std::string csv() const;
 
  private:
   std::vector<LayerRecord> records_;
