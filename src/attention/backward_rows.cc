@@ -26,6 +26,10 @@ void load_padded_rows(const Strided4& view, std::int64_t offset, std::int64_t ro
         static_cast<int>(columns), T{1}, to, to_stride, static_cast<int>(to_stride));
     return;
   }
+  if (loads_directly<T>(view.dtype) && to_stride == columns) {
+    load_rows(view, offset, view.stride[2], view.stride[3], rows, columns, to);
+    return;
+  }
   if (loads_directly<T>(view.dtype)) {
     for (std::int64_t r = 0; r < rows; ++r) {
       load_rows(view, offset + r * view.stride[2], view.stride[2], view.stride[3], 1, columns,

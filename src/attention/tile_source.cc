@@ -10,6 +10,9 @@
 namespace volvelle {
 namespace {
 
+// Rows of a head lie as far apart as tokens do, where the hardware does not look ahead.
+constexpr std::int64_t kRowsAhead = 8;
+
 // Strided halves are gathered in runs of this many before the vector conversion.
 constexpr std::int64_t kRun = 256;
 
@@ -47,6 +50,7 @@ void load_rows(const Strided4& view, std::int64_t offset, std::int64_t row_strid
     const std::uint16_t* from = static_cast<const std::uint16_t*>(view.data) + offset;
     std::uint16_t run[kRun];
     for (std::int64_t r = 0; r < rows; ++r, from += row_stride, to += columns) {
+      if (r + kRowsAhead < rows) __builtin_prefetch(from + kRowsAhead * row_stride);
       if (column_stride == 1) {
         widen(from, columns, to);
         continue;
@@ -77,6 +81,7 @@ void store_rows(const T* from, std::int64_t rows, std::int64_t columns, const St
     std::uint16_t* to = static_cast<std::uint16_t*>(const_cast<void*>(view.data)) + offset;
     std::uint16_t run[kRun];
     for (std::int64_t r = 0; r < rows; ++r, from += columns, to += row_stride) {
+      if (r + kRowsAhead < rows) __builtin_prefetch(to + kRowsAhead * row_stride, 1);
       if (column_stride == 1) {
         narrow(from, columns, to);
         continue;

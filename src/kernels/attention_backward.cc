@@ -100,12 +100,29 @@ void DiagonalSums(const BackwardStep<T>& step, T* sums) {
   }
 }
 
+// Rows of a head lie as far apart as tokens do, where the hardware does not look ahead.
+constexpr int kRowsAhead = 8;
+
+template <class T>
+HWY_INLINE void FetchRow(const T* row, int width) {
+  for (int i = 0; i < width; i += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + i);
+}
+
+template <class T>
+HWY_INLINE void FetchRowToWrite(const T* row, int width) {
+  for (int i = 0; i < width; i += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + i, 1);
+}
+
 template <class T>
 void RowDots(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int rows, int width,
              T* to) {
   const hn::ScalableTag<T> d;
   constexpr int kStep = 2 * kLanes<T>;
   for (int r = 0; r < rows; ++r, a += a_stride, b += b_stride) {
+    if (r + kRowsAhead < rows) {
+      FetchRow(a + kRowsAhead * a_stride, width);
+      FetchRow(b + kRowsAhead * b_stride, width);
+    }
     auto even = hn::Zero(d);
     auto odd = hn::Zero(d);
     int i = 0;
@@ -129,6 +146,10 @@ void CopyRows(const T* from, int64_t stride, int rows, int width, T factor, T* t
   const hn::ScalableTag<T> d;
   const auto f = hn::Set(d, factor);
   for (int r = 0; r < rows; ++r, from += stride, to += to_stride) {
+    if (r + kRowsAhead < rows) {
+      FetchRow(from + kRowsAhead * stride, width);
+      FetchRowToWrite(to + kRowsAhead * to_stride, to_width);
+    }
     int i = 0;
     for (; i + kLanes<T> <= width; i += kLanes<T>) {
       hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
@@ -144,6 +165,7 @@ void CopyRows(const T* from, int64_t stride, int rows, int width, T factor, T* t
 template <class T>
 void ToRows(const T* from, int64_t stride, int rows, int columns, T factor, T* to,
             int64_t to_stride) {
+  for (int c = 0; c < columns; ++c) FetchRowToWrite(to + c * to_stride, rows);
   TransposeRows(from, stride, rows, columns, factor, to, to_stride);
 }
 

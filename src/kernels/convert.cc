@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/stored_rows-inl.h"
 #include "volvelle/base/half.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,13 +29,13 @@ void WidenBFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_
 }
 
 void NarrowBFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
-  for (int64_t i = 0; i < count; ++i) {  // integer code that compilers vectorise
-    uint32_t bits;
-    __builtin_memcpy(&bits, from + i, 4);
-    const uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-    const bool nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
-    to[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    StoreStored(hn::LoadU(d, from + i), d, reinterpret_cast<BFloat16*>(to + i));
   }
+  for (; i < count; ++i) to[i] = to_bfloat16(from[i]).bits;
 }
 
 #if HWY_TARGET == HWY_SCALAR
