@@ -1,8 +1,12 @@
 #include "ops/kept_packings.h"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
+
+#include "volvelle/autograd/no_grad.h"
 
 namespace volvelle {
 namespace {
@@ -41,6 +45,14 @@ View transposed(const View& matrix) {
 
 using ByFormat = std::array<PackedWeights, kFormats>;
 
+// A large weight that is being trained changes before it is used again: a packing of it would only
+// stand in memory, as large as the weight itself. Small ones may serve other stacks that share
+// them.
+bool is_in_training(const Variable& weight) {
+  constexpr std::int64_t kSmall = 1 << 16;
+  return weight.size() > kSmall && is_grad_enabled() && weight.requires_grad();
+}
+
 PackedWeights packed(const Variable& weight, ByFormat Packings::* which, WeightFormat format,
                      int threads) {
   const std::lock_guard lock(guard());
@@ -51,10 +63,11 @@ PackedWeights packed(const Variable& weight, ByFormat Packings::* which, WeightF
     if (found) return found;
   }
   const bool plain = which == &Packings::plain;
+  const View numbers = plain ? weight.view() : transposed(weight.view());
+  if (is_in_training(weight)) return {numbers, format, {.threads = threads}};
   auto packings = std::make_shared<Packings>(kept_with(weight));
   PackedWeights& made = ((*packings).*which)[at];
-  made = PackedWeights(plain ? weight.view() : transposed(weight.view()), format,
-                       {.threads = threads});
+  made = PackedWeights(numbers, format, {.threads = threads});
   weight.keep_derived(packings);
   return made;
 }
@@ -78,7 +91,9 @@ PackedWeights gated_packed_once(const Variable& gate, const Variable& up, Weight
   if (pair.packed && pair.up.lock() == up.state() && pair.up_version == up.version()) {
     return pair.packed;
   }
-  pair.packed = PackedWeights::gated(gate.view(), up.view(), format, {.threads = threads});
+  PackedWeights made = PackedWeights::gated(gate.view(), up.view(), format, {.threads = threads});
+  if (is_in_training(gate) || is_in_training(up)) return made;
+  pair.packed = std::move(made);
   pair.up = up.state();
   pair.up_version = up.version();
   gate.keep_derived(packings);

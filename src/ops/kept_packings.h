@@ -6,7 +6,9 @@
 namespace volvelle {
 
 /// A weight (N,K) packed in a format: as the variable keeps it, or packed now and kept with it
-/// until its numbers change. Threads that only read the variable may call this at the same time.
+/// until its numbers change; a large one is not kept while its gradient is recorded, since they
+/// are about to.
+/// Threads that only read the variable may call this at the same time.
 PackedWeights packed_once(const Variable& weight, WeightFormat format, int threads);
 
 /// The same of W^T (K,N), so that y W is a product with packed weights too.

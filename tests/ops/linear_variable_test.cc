@@ -14,7 +14,9 @@
 #include "support/gradient_check.h"
 #include "support/instruction_sets.h"
 #include "volvelle/autograd/backward.h"
+#include "volvelle/autograd/no_grad.h"
 #include "volvelle/base/error.h"
+#include "volvelle/ops/sums.h"
 
 namespace volvelle {
 namespace {
@@ -174,6 +176,15 @@ TEST(LinearVariable, KeepsThePackingUntilTheWeightChanges) {
   for (int i = 0; i < 12; ++i) numbers[i] *= 2;
   const auto after = values_of(linear(x, w).view());
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], 2 * before[i]);
+}
+
+TEST(LinearVariable, KeepsNoLargePackingOfAWeightInTraining) {
+  Variable x = normal({2, 300}, 1), w = normal({300, 300}, 2);
+  backward(sum(linear(x, w)));
+  EXPECT_FALSE(w.derived());
+  const NoGrad off;
+  linear(x, w);
+  EXPECT_TRUE(w.derived());
 }
 
 void expect_error(const std::function<void()>& run, const std::string& message) {
