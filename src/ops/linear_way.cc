@@ -4,7 +4,6 @@
 
 #include "ops/kept_packings.h"
 #include "ops/rounded.h"
-#include "ops/row_sums.h"
 #include "volvelle/ops/linear.h"
 #include "volvelle/ops/linear_backward.h"
 
@@ -39,13 +38,7 @@ void LinearWay::weight_gradient(const Tensor& grad, const View& x, const Gradien
 }
 
 void LinearWay::bias_gradient(const Tensor& grad, const GradientSlot& slot) const {
-  const std::int64_t columns = grad.shape()[grad.rank() - 1];
-  if (grad.dtype() == DType::float16 || columns == 0) {
-    linear_backward_bias(grad.view(), slot.to, {.store = slot.store, .threads = threads});
-    return;
-  }
-  // As sums, not as a product with ones, which would pack all of it first.
-  sum_rows(grad, grad.size() / columns, slot.to, slot.store, threads);
+  linear_backward_bias(grad.view(), slot.to, {.store = slot.store, .threads = threads});
 }
 
 LinearWay linear_way(const OperatorChecks& checks, const Variable& weight,
