@@ -44,7 +44,8 @@ void compute(const Product& product, int threads) {
                         .panels = panels,
                         .depth = product.depth,
                         .panels_per_output = product.gated ? 2 : 1,
-                        .in_pairs = pairs != nullptr},
+                        .in_pairs = pairs != nullptr,
+                        .copies_left = product.left.column != 1},
                        threads);
   const auto run = [&](const Product& cut_up) {
     parallel_for(cut.tasks(), cut.threads(), [&](std::int64_t index) {

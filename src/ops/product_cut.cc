@@ -36,7 +36,15 @@ ProductCut::ProductCut(const Extent& extent, int threads) : extent_(extent) {
   if (threads_ > 1 && others > 0 && !even) {
     const std::int64_t worth = static_cast<std::int64_t>(
         std::min(work / kSmallestTask, static_cast<double>(kTasksPerThread * threads_)));
-    panel_cuts_ = std::max(panel_cuts_, (worth + others - 1) / others);
+    // What would be copied more often is the larger operand: cut along it.
+    const std::int64_t most_cuts = extent.rows / (2 * kFewRows);
+    const bool left_is_larger = extent.rows >= 32 * extent.panels && most_cuts >= 4;
+    if (extent.copies_left && left_is_larger && !extent.in_pairs) {
+      const std::int64_t wanted = worth / (extent.places * panel_cuts_);
+      row_cuts_ = std::max(row_cuts_, std::min(wanted, most_cuts));
+    }
+    const std::int64_t cuts = extent.places * row_cuts_;
+    panel_cuts_ = std::max(panel_cuts_, (worth + cuts - 1) / cuts);
   }
   panel_cuts_ = std::min(panel_cuts_, extent.panels);
 }

@@ -31,6 +31,7 @@ class ProductCut {
     std::int64_t places = 0, rows = 0, panels = 0, depth = 0;
     int panels_per_output = 1;  ///< 2 for gated panels
     bool in_pairs = false;
+    bool copies_left = false;  ///< tasks copy their rows, so that panels had better not be cut
   };
 
   ProductCut(const Extent& extent, int threads);
