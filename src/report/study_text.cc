@@ -44,7 +44,7 @@ std::vector<std::ptrdiff_t> shown_rows(const StudyTable& table) {
   return rows;
 }
 
-// Some columns of a table, the first always among them.
+// Some columns of a table.
 std::string part_text(const StudyTable& table, const std::vector<std::size_t>& columns,
                       const TextLayout& layout) {
   Table text;
@@ -64,6 +64,20 @@ std::string part_text(const StudyTable& table, const std::vector<std::size_t>& c
   return render(text, layout);
 }
 
+// Those that identify a row, the first in any case and no more than half a page of them.
+std::vector<std::size_t> identifying_columns(const StudyTable& table,
+                                             const std::vector<std::size_t>& shown,
+                                             const TextLayout& layout) {
+  const auto wanted = static_cast<std::ptrdiff_t>(std::max(1, table.identifying));
+  std::vector<std::size_t> columns(
+      shown.begin(), shown.begin() + std::min(wanted, static_cast<std::ptrdiff_t>(shown.size())));
+  const std::size_t most = static_cast<std::size_t>(layout.width) / 2;
+  while (columns.size() > 1 && widest_line(part_text(table, columns, layout)) > most) {
+    columns.pop_back();
+  }
+  return columns;
+}
+
 std::string table_text(const StudyTable& table, const TextLayout& layout) {
   if (table.text_rows <= 0) return "";
   std::vector<std::size_t> left;
@@ -73,11 +87,11 @@ std::string table_text(const StudyTable& table, const TextLayout& layout) {
   if (left.empty()) return "";
   std::string text = table.title.empty() ? "" : wrapped(table.title, layout) + '\n';
   if (table.rows.empty()) return text + wrapped("nothing was measured", layout);
-  const std::size_t first = left.front();
+  const std::vector<std::size_t> identifying = identifying_columns(table, left, layout);
   for (bool begun = false; !left.empty(); begun = true) {
-    // As many columns as fit, but one beside the first in any case.
+    // As many columns as fit, but one beside those that identify in any case.
     std::vector<std::size_t> columns;
-    if (begun) columns.push_back(first);
+    if (begun) columns = identifying;
     std::string part;
     const std::size_t least = columns.size() + 1;
     while (!left.empty()) {
@@ -98,11 +112,23 @@ std::string table_text(const StudyTable& table, const TextLayout& layout) {
   return text;
 }
 
+// A name that is too long for a column of names stands on a line above what it is.
 std::string setup_text(const StudyResult& result, const TextLayout& layout) {
+  constexpr std::size_t kLongestName = 24;
   std::size_t width = 0;
-  for (const auto& [name, value] : result.setup) width = std::max(width, name.size());
+  for (const auto& [name, value] : result.setup) {
+    if (name.size() <= kLongestName) width = std::max(width, name.size());
+  }
   std::string text;
   for (const auto& [name, value] : result.setup) {
+    if (name.size() > kLongestName) {
+      text += wrapped(name, layout, 2);
+      if (value != name) {
+        text += wrapped(
+            value, {.width = layout.width, .indent = layout.indent + static_cast<int>(width) + 2});
+      }
+      continue;
+    }
     const std::string line = name + std::string(width - name.size() + 2, ' ');
     std::string body = wrapped(
         value, {.width = layout.width, .indent = layout.indent + static_cast<int>(width) + 2});

@@ -9,6 +9,7 @@ StudyTable table_of_cases(std::string key, std::string title, std::vector<StudyC
   table.key = std::move(key);
   table.title = std::move(title);
   table.columns = {{"depth", "layers"}, {"placement", "placement"}, {"norm", "norm"}};
+  table.identifying = 3;
   table.columns.insert(table.columns.end(), further.begin(), further.end());
   return table;
 }

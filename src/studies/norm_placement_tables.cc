@@ -75,7 +75,8 @@ StudyTable paired_table(const PlacementSummary& summary) {
                                {"below", ""},
                                {"probability", "by chance", 6},
                                {"factors", ""}},
-                   .rows = {}};
+                   .rows = {},
+                   .identifying = 4};
   for (const PairSummary& pair : summary.pairs) {
     table.rows.push_back({pair.depth, text(name_of(pair.norm)), pair.first, pair.second,
                           pair.median, pair.interval.low, pair.interval.high,

@@ -82,15 +82,18 @@ StudyTable run_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
 StudyTable failing_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
   StudyTable table{
       .key = "failing_rates",
-      .title = "The smallest rate that failed where a lower rate, or a warm-up to it, learned",
+      .title =
+          "The smallest rate that failed where a lower rate, or a warm-up to it, learned; it lies "
+          "between the rate at which all learned and that at which none did",
       .columns = {{"depth", "layers", 0},
                   {"placement", "placement", 0},
                   {"arm", "warm-up", 0},
                   rate_column(options, "fails_from", "fails from"),
-                  rate_column(options, "all_learned_at", "all learned"),
-                  rate_column(options, "none_learned_at", "none learned"),
+                  rate_column(options, "all_learned_at", "all at"),
+                  rate_column(options, "none_learned_at", "none at"),
                   {"because", "learned", 0}},
-      .rows = {}};
+      .rows = {},
+      .identifying = 3};
   for (const WarmUpRow& row : grid.rows) {
     std::vector<StudyCell> cells = name_cells(row.front());
     if (const auto failing = failing_rate(grid, row)) {
@@ -114,20 +117,23 @@ StudyTable failing_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
 }
 
 StudyTable pair_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
-  StudyTable table{.key = "pairs",
-                   .title =
-                       "Runs in pairs of one rate, seed and sequence of batches: how many "
-                       "learned (without a number of layers: at all depths)",
-                   .columns = {{"depth", "layers", 0},
-                               {"pair", "pair", 0},
-                               {"first", "", 0},
-                               {"second", "", 0},
-                               {"both", "both", 0},
-                               {"only_first", "1st only", 0},
-                               {"only_second", "2nd only", 0},
-                               {"neither", "neither", 0},
-                               {"chance", "p", 3}},
-                   .rows = {}};
+  StudyTable table{
+      .key = "pairs",
+      .title =
+          "Runs in pairs of one rate, seed and sequence of batches: how many "
+          "learned: both, only the first, only the second, none (without a number of layers: at "
+          "all depths)",
+      .columns = {{"depth", "layers", 0},
+                  {"pair", "pair", 0},
+                  {"first", "", 0},
+                  {"second", "", 0},
+                  {"both", "both", 0},
+                  {"only_first", "1st", 0},
+                  {"only_second", "2nd", 0},
+                  {"neither", "none", 0},
+                  {"chance", "p", 3}},
+      .rows = {},
+      .identifying = 2};
   // One comparison: a row for each depth, and one for all of them.
   const auto compare = [&](const std::string& name, const std::string& first_placement,
                            const WarmUpArm& first_arm, const std::string& second_placement,
@@ -175,18 +181,20 @@ StudyTable pair_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
 /// The first steps of the first and the last layer, at one rate for each depth.
 StudyTable telling_table(const WarmUpOptions& options, const WarmUpGrid& grid) {
   StudyTable table{.key = "first_and_last_layer",
-                   .title = "The first and the last layer in the first " +
-                            std::to_string(kFirstSteps) +
-                            " steps (means of the first seed; updates over weights)",
+                   .title =
+                       "Gradient and update over weight of the first and of the last layer in the "
+                       "first " +
+                       std::to_string(kFirstSteps) + " steps (means of the first seed)",
                    .columns = {{"depth", "layers", 0},
                                {"placement", "placement", 0},
                                {"arm", "warm-up", 0},
                                rate_column(options),
-                               {"gradient_first", "gradient, 1st", 3},
+                               {"gradient_first", "gradient", 3},
                                {"gradient_last", "last", 3},
-                               {"update_first", "update, 1st", 4},
+                               {"update_first", "update", 4},
                                {"update_last", "last", 4}},
-                   .rows = {}};
+                   .rows = {},
+                   .identifying = 4};
   for (const WarmUpRow& row : grid.rows) {
     const WarmUpCell& cell = row.cells[telling_rate(grid, row.front().depth)];
     const auto layers = stack_figures(cell);

@@ -100,6 +100,36 @@ TEST(StudyText, AWideTableGoesOnBelowItselfUnderItsFirstColumn) {
   for (int c = 0; c < 12; ++c) EXPECT_THAT(text, HasSubstr(std::to_string(100 + c)));
 }
 
+TEST(StudyText, FurtherPartsBeginWithAllColumnsThatSayWhichRowItIs) {
+  StudyTable table{.key = "rows", .title = "", .columns = {}, .rows = {{}}, .identifying = 3};
+  for (int c = 0; c < 12; ++c) {
+    table.columns.push_back({"c" + std::to_string(c), "column " + std::to_string(c), 0});
+    table.rows[0].emplace_back(std::int64_t{100 + c});
+  }
+  StudyResult result;
+  result.name = "wide";
+  result.tables = {table};
+  std::string text = study_text(result);
+  expect_fits(text, 80);
+  EXPECT_THAT(text, HasSubstr("\n\n  column 0  column 1  column 2  column 8"));
+
+  // Never more than half of the page: what they identify has to stand beside them.
+  result.tables[0].identifying = 9;
+  text = study_text(result);
+  expect_fits(text, 80);
+  EXPECT_THAT(text, HasSubstr("\n\n  column 0  column 1  column 2  column 3  column 8"));
+}
+
+TEST(StudyText, ALongNameInTheSetUpStandsAboveWhatItIs) {
+  StudyResult result;
+  result.name = "set-up";
+  result.setup = {{"short", "one"},
+                  {std::string(30, 'n'), "two"},
+                  {std::string(31, 'm'), std::string(31, 'm')}};
+  EXPECT_THAT(study_text(result), HasSubstr("  short  one\n  " + std::string(30, 'n') +
+                                            "\n         two\n  " + std::string(31, 'm') + "\n"));
+}
+
 TEST(StudyText, ALongTableLeavesOutItsMiddleAndKeepsItsEnds) {
   StudyTable table{.key = "rows", .title = "", .columns = {{"n", "n", 0}}, .rows = {}};
   for (std::int64_t i = 1; i <= 100; ++i) table.rows.emplace_back(1, StudyCell(i));

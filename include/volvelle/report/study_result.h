@@ -34,6 +34,9 @@ struct StudyTable {
   std::string title;
   std::vector<StudyColumn> columns;
   std::vector<std::vector<StudyCell>> rows;
+  /// Columns at the left that say which row it is: where a table is too wide for the page, its
+  /// further parts begin with them again.
+  int identifying = 1;
   int text_rows = 64;  ///< shown in text; more are left out in the middle. 0: not shown there
   std::vector<std::size_t> shown = {};  ///< the places of rows that text shows; empty: by text_rows
 };
