@@ -69,6 +69,7 @@ struct Variable::State {
   Tensor value;
   std::shared_ptr<Numbers> numbers = std::make_shared<Numbers>();
   bool requires_grad = false;  ///< of a leaf
+  bool is_part = false;  ///< the bytes belong to a larger array, of which is_shared() knows nothing
   std::shared_ptr<Node> node;  ///< null for leaves
   Gathered grad;
   bool bound = false;   ///< grad.gradient is the caller's storage

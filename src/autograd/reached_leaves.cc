@@ -13,6 +13,8 @@ thread_local ReachedLeaves* listing = nullptr;
 ReachedLeaves::ReachedLeaves() : before_(std::exchange(listing, this)) {}
 ReachedLeaves::~ReachedLeaves() { listing = before_; }
 
+bool ReachedLeaves::is_listing() { return listing != nullptr; }
+
 void ReachedLeaves::note(const Variable& input) {
   if (listing == nullptr || !input || !input.is_leaf() || !input.requires_grad()) return;
   const void* const state = input.state().get();

@@ -17,6 +17,8 @@ class ReachedLeaves {
 
   std::vector<Saved> take() { return std::move(leaves_); }
 
+  /// Whether what runs on this thread now will be run again on the way back.
+  static bool is_listing();
   /// To be called with what operators read.
   static void note(const Variable& input);
 

@@ -24,6 +24,12 @@ bool any_requires_grad(const std::vector<Variable>& inputs) {
 void put_on_tape(const Variable& result, const char* operation, const std::vector<Variable>& inputs,
                  BackwardFunction backward) {
   Variable::State& state = *result.state();
+  if (state.value.dtype() == DType::float16) {
+    throw InvalidArgument(
+        "[" + std::string(operation) +
+        "] the result is float16 and its gradient would be too, which overflows at "
+        "65504; use bfloat16 or float32 where gradients are wanted");
+  }
   auto node = std::make_shared<Node>();
   node->operation = operation;
   node->number = made.fetch_add(1, std::memory_order_relaxed);
@@ -72,6 +78,7 @@ Variable record_view(const char* operation, Tensor output, const Variable& input
                      BackwardFunction backward) {
   Variable result(std::move(output));
   result.state()->numbers = input.state()->numbers;
+  result.state()->is_part = input.state()->is_part;
   if (is_recording({&input})) {
     put_on_tape(result, operation, {input}, std::move(backward));
   }

@@ -10,8 +10,8 @@ namespace volvelle {
 namespace {
 
 void check_floating(DType dtype) {
-  if (is_floating(dtype)) return;
-  throw InvalidArgument("[variable] gradients are for floating dtypes; this one is " +
+  if (is_floating(dtype) && dtype != DType::float16) return;
+  throw InvalidArgument("[variable] gradients are for float32, bfloat16 and float64; this one is " +
                         std::string(name_of(dtype)));
 }
 

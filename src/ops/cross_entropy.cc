@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "autograd/node.h"
 #include "kernels/cross_entropy.h"
 #include "ops/class_labels.h"
 #include "ops/row_tasks.h"
@@ -52,6 +53,7 @@ struct CrossEntropyBackward {
   int threads;  ///< as asked for
 
   void operator()(GradientPass& pass) const {
+    if (!pass.wants(0)) return;
     const Variable& from = logits.variable(kName);
     const double scale = element_as_double(pass.grad_output(), 0) / count;
     if (pass.is_vacant(0) && nobody_else_holds(from)) {
@@ -68,7 +70,7 @@ struct CrossEntropyBackward {
   // made it.
   static bool nobody_else_holds(const Variable& variable) {
     return !variable.is_leaf() && !variable.is_read_only() && variable.state().use_count() == 1 &&
-           !variable.value().is_shared();
+           !variable.state()->is_part && !variable.value().is_shared();
   }
 
   void run(const Variable& from, const GradientSlot& slot, double scale) const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "autograd/reached_leaves.h"
 #include "volvelle/autograd/no_grad.h"
 
 namespace volvelle {
@@ -50,7 +51,8 @@ using ByFormat = std::array<PackedWeights, kFormats>;
 // them.
 bool is_in_training(const Variable& weight) {
   constexpr std::int64_t kSmall = 1 << 16;
-  return weight.size() > kSmall && is_grad_enabled() && weight.requires_grad();
+  const bool trains = is_grad_enabled() || ReachedLeaves::is_listing();
+  return weight.size() > kSmall && trains && weight.requires_grad();
 }
 
 PackedWeights packed(const Variable& weight, ByFormat Packings::* which, WeightFormat format,

@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "ops/activation_backward.h"
+#include "ops/converted_elements.h"
 #include "ops/curve.h"
 #include "ops/kept_packings.h"
 #include "ops/linear_way.h"
@@ -26,10 +27,14 @@ struct LinearBackward {
   bool by_output = false;  // `before` is that
   MultipliedInput x;
   Saved weight;
+  DType residual = DType::float32;  // dtype of it
 
   void operator()(GradientPass& pass) const {
     Tensor grad = pass.take_grad_output();
-    if (pass.wants(kResidual)) pass_on(pass, kResidual, grad, way.threads);
+    if (pass.wants(kResidual)) {
+      pass_on(pass, kResidual, converted_elements(grad, residual, way.threads), way.threads);
+    }
+    if (!pass.wants(kX) && !pass.wants(kWeight) && !pass.wants(kBias)) return;
     if (curve != kernels::Curve::identity) grad = through_activation(pass, std::move(grad));
     if (pass.wants(kBias)) way.bias_gradient(grad, pass.slot(kBias));
     if (!pass.wants(kWeight) && !pass.wants(kX)) return;
@@ -59,6 +64,7 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
   LinearBackward back;
   back.way = linear_way(kChecks, weight, options.compute, options.threads);
   back.curve = curve_of(options.activation, kChecks);
+  if (options.residual) back.residual = options.residual.dtype();
   Tensor y(options.dtype.value_or(x.dtype()), shape);
   const bool curved = back.curve != kernels::Curve::identity && is_recording({&x, &weight, &bias});
   back.by_output = curved && back.curve == kernels::Curve::relu && !options.residual;

@@ -44,6 +44,9 @@ void LinearWay::bias_gradient(const Tensor& grad, const GradientSlot& slot) cons
 LinearWay linear_way(const OperatorChecks& checks, const Variable& weight,
                      std::optional<DType> compute, int threads) {
   const DType dtype = compute.value_or(weight.dtype());
+  if (dtype == DType::float16 && weight.dtype() != DType::float16) {
+    checks.refuse("compute is float16; products of the tape multiply float32, bfloat16 or float64");
+  }
   if (!is_floating(dtype)) {
     checks.refuse((compute ? "compute is " : "weight is ") + std::string(name_of(dtype)) +
                   "; it must be float32, float64, bfloat16 or float16");

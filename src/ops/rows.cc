@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "autograd/node.h"
 #include "tensor/convert.h"
 #include "volvelle/autograd/tape.h"
 #include "volvelle/base/error.h"
@@ -54,8 +55,10 @@ Variable rows(const Variable& x, std::int64_t first, std::int64_t count) {
                           std::to_string(first) + " on are not in x " +
                           (x ? to_string(x.shape()) : std::string("(absent)")));
   }
-  return record_view("rows", part_of(x.value(), first, count), x,
-                     [first](GradientPass& pass) { pass_rows_back(pass, first); });
+  Variable part = record_view("rows", part_of(x.value(), first, count), x,
+                              [first](GradientPass& pass) { pass_rows_back(pass, first); });
+  part.state()->is_part = true;
+  return part;
 }
 
 }  // namespace volvelle

@@ -61,6 +61,7 @@ void copy_into_zeros(const Columns& columns, const void* from, void* to) {
 
 // The first part that comes back writes its columns and clears the others, the rest are added.
 void give_back(GradientPass& pass, const Columns& columns) {
+  if (!pass.wants(0)) return;
   const GradientSlot slot = pass.slot(0);
   const View gradient = pass.grad_output();
   if (slot.store == Store::overwrite) {

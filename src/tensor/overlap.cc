@@ -27,9 +27,11 @@ Touched touched_by(const View& view) {
   Touched touched;
   const std::int64_t size = static_cast<std::int64_t>(size_of(view.dtype()));
   touched.first = reinterpret_cast<std::uintptr_t>(view.data());
+  for (const std::int64_t length : view.shape()) {
+    if (length == 0) return touched;
+  }
   for (int axis = 0; axis < view.rank(); ++axis) {
     const std::int64_t count = view.shape()[axis];
-    if (count == 0) return touched;
     if (count == 1) continue;
     const std::int64_t stride = view.strides()[axis] * size;
     if (stride < 0) touched.first -= static_cast<std::uintptr_t>(-stride * (count - 1));

@@ -47,6 +47,14 @@ void refuse_unread(const char* optimizer, const char* option) {
   refuse("'" + std::string(optimizer) + "' has no " + option + ", which would be ignored");
 }
 
+void check_changeable(const Variable& weight) {
+  if (!weight.is_read_only() || !weight.grad()) return;
+  refuse(
+      "a weight " + to_string(weight.shape()) +
+      " was made read-only after the optimizer took it (shared with another stack, or a view of a "
+      "file); nothing was changed. Make the optimizer after that: it takes copies");
+}
+
 double decay_of(const NamedParameter& parameter, double decay, const OptimizerOptions& options) {
   return options.decay_all || parameter.variable.rank() >= 2 ? decay : 0;
 }
@@ -66,11 +74,13 @@ std::unique_ptr<Optimizer> make_optimizer(std::vector<NamedParameter> parameters
   if (!(decay >= 0) || !std::isfinite(decay)) {
     refuse("decay " + std::to_string(decay) + " must be a number of at least 0");
   }
+  std::unique_ptr<Optimizer> made = entry.make(parameters, options);
+  // Nothing is refused from here on: parameters of whoever was refused stay as they were.
   for (NamedParameter& parameter : parameters) {
     Variable& variable = parameter.variable;
     if (variable.is_read_only()) variable.replace(copy_of(variable.view()));
   }
-  return entry.make(std::move(parameters), options);
+  return made;
 }
 
 }  // namespace volvelle

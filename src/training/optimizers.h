@@ -14,6 +14,10 @@ std::unique_ptr<Optimizer> make_adamw(std::vector<NamedParameter> parameters,
 std::unique_ptr<Optimizer> make_sgd(std::vector<NamedParameter> parameters,
                                     const OptimizerOptions& options);
 
+/// Throws InvalidArgument, before anything was changed, where a weight that has a gradient is
+/// read-only.
+void check_changeable(const Variable& weight);
+
 /// Throws InvalidArgument: `name` of `optimizer` does not read `option`.
 [[noreturn]] void refuse_unread(const char* optimizer, const char* option);
 

@@ -24,6 +24,7 @@ class Sgd final : public Optimizer {
   }
 
   void step(double rate, double gradient_scale, std::span<double> changes) override {
+    for (const Place& place : places_) check_changeable(place.weight);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const double change = step(places_[i], rate, gradient_scale);
       if (!changes.empty()) changes[i] = change;

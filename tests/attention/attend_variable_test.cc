@@ -160,6 +160,16 @@ TEST(AttendVariable, ArraysOfTheRulesNeedNotOutliveTheCall) {
   EXPECT_TRUE(same_bits(x.grad(), y.grad()));
 }
 
+TEST(AttendVariable, NoTokensAreSequencesToo) {
+  for (const std::int64_t batch : {0, 1, 2}) {
+    const Variable q = leaf({batch, 0, 8}, 1);
+    const Variable output = attend(q, q, q, {.heads = 2});
+    EXPECT_EQ(output.shape(), (Shape{batch, 0, 8}));
+    backward(output, Tensor(DType::float32, output.shape()).view());
+    EXPECT_EQ(q.grad().shape(), q.shape());
+  }
+}
+
 TEST(AttendVariable, StaysInBfloat16) {
   const Variable x = leaf({2, 9, 24}, 1, DType::bfloat16);
   const Variable exact(converted(x.view(), DType::float64), true);

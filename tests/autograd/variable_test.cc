@@ -130,6 +130,15 @@ TEST(Derived, LastsUntilTheNumbersChange) {
   EXPECT_EQ(x.derived(), nullptr);
 }
 
+TEST(BadVariable, Float16TakesNoGradient) {
+  const Tensor half = converted(listed(DType::float32, {2}, {1, 2}).view(), DType::float16);
+  EXPECT_THROW(Variable(half, true), InvalidArgument);
+  Variable constant(half);
+  EXPECT_THROW(constant.set_requires_grad(true), InvalidArgument);
+  const Variable x(listed(DType::float32, {2}, {1, 2}), true);
+  EXPECT_THROW(record("narrow", half, {x}, [](GradientPass&) {}), InvalidArgument);
+}
+
 TEST(BadVariable, IsRefused) {
   EXPECT_THROW(Variable{Tensor()}, InvalidArgument);
   EXPECT_THROW(Variable(Tensor(DType::int32, {2}), true), InvalidArgument);

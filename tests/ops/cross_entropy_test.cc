@@ -20,7 +20,11 @@
 #include "volvelle/autograd/tape.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/memory_reuse.h"
+#include "volvelle/ops/activate.h"
 #include "volvelle/ops/linear_variable.h"
+#include "volvelle/ops/reshape.h"
+#include "volvelle/ops/rows.h"
+#include "volvelle/ops/scale.h"
 
 namespace volvelle {
 namespace {
@@ -328,6 +332,27 @@ TEST(CrossEntropyMemory, LogitsThatAnotherOperatorReadAreKept) {
   EXPECT_NE(witness.gradient, witness.result);
   const std::vector<double> both = values_of(x.grad().view());
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(both[i], 2 * once[i]);
+}
+
+// Rows are part of a larger array, whose other holders the rows know nothing of.
+TEST(CrossEntropyMemory, RowsOfWhatOthersHoldAreKept) {
+  const std::vector<std::int64_t> labels = {1, 0};
+  const View of_two(labels.data(), {2});
+  Variable leaf(testing::normal_floats({3, 4}, 1), true);
+  const std::vector<double> before = values_of(leaf.view());
+  backward(cross_entropy(rows(leaf, 0, 2), of_two));
+  EXPECT_EQ(values_of(leaf.view()), before);
+
+  const Variable held = scale(leaf, 1);
+  backward(cross_entropy(reshape(rows(held, 1, 2), {2, 4}), of_two));
+  EXPECT_EQ(values_of(held.view()), before);
+
+  // ReLU goes back by the result that the rows show.
+  testing::expect_gradients(
+      [&](const std::vector<Variable>& in) {
+        return cross_entropy(rows(activate(in[0], Activation::relu), 1, 2), of_two);
+      },
+      {testing::normal_input({3, 4}, 5)});
 }
 
 TEST(CrossEntropyMemory, AnEvaluationSavesNothing) {

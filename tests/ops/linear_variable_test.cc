@@ -15,6 +15,7 @@
 #include "support/instruction_sets.h"
 #include "volvelle/autograd/backward.h"
 #include "volvelle/autograd/no_grad.h"
+#include "volvelle/autograd/recompute.h"
 #include "volvelle/base/error.h"
 #include "volvelle/ops/sums.h"
 
@@ -194,6 +195,39 @@ void expect_error(const std::function<void()>& run, const std::string& message) 
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
   }
+}
+
+TEST(LinearVariable, KeepsNoLargePackingWhereItWillBeComputedAgain) {
+  const Variable x(testing::normal_floats({2, 300}, 1));
+  const Variable weight(testing::normal_floats({300, 300}, 2), true);
+  const Variable y =
+      recompute([&](const std::vector<Variable>& in) { return linear(in[0], weight); }, {x});
+  EXPECT_EQ(weight.derived(), nullptr);
+  backward(mean(y));
+  EXPECT_EQ(weight.derived(), nullptr);
+}
+
+TEST(LinearVariable, TheResidualAloneMayWantAGradient) {
+  const Variable x(testing::normal_floats({2, 3}, 1));
+  const Variable weight(testing::normal_floats({4, 3}, 2));
+  const Variable residual(testing::normal_floats({2, 4}, 3), true);
+  for (const Activation activation : {Activation::relu, Activation::gelu}) {
+    Variable asked = residual;
+    asked.clear_grad();
+    backward(sum(linear(x, weight, {}, {.activation = activation, .residual = residual})));
+    EXPECT_EQ(values_of(residual.grad().view()), std::vector<double>(8, 1.0));
+  }
+}
+
+TEST(LinearVariable, AResidualOfAnotherDtypeGetsAGradientInItsOwn) {
+  const Variable x(converted(testing::normal_floats({2, 3}, 1).view(), DType::bfloat16), true);
+  const Variable weight(testing::normal_floats({4, 3}, 2), true);
+  const Variable residual(testing::normal_floats({2, 4}, 3), true);
+  const Variable y = linear(x, weight, {}, {.residual = residual});
+  EXPECT_EQ(y.dtype(), DType::bfloat16);
+  backward(sum(y));
+  EXPECT_EQ(residual.grad().dtype(), DType::float32);
+  EXPECT_EQ(values_of(residual.grad().view()), std::vector<double>(8, 1.0));
 }
 
 TEST(LinearVariable, RefusesToGoBackOverChangedNumbers) {

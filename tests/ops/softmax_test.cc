@@ -15,6 +15,7 @@
 #include "volvelle/autograd/backward.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/threads.h"
+#include "volvelle/ops/add.h"
 
 namespace volvelle {
 namespace {
@@ -126,6 +127,16 @@ TEST(SoftmaxTape, GradientsJoinWhatIsThere) {
   backward(softmax(x), grad.view());
   const std::vector<double> twice = values_of(x.grad().view());
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(twice[i], 2 * once[i], 1e-7);
+}
+
+TEST(SoftmaxTape, NothingIsWrittenForWhoNoLongerWantsIt) {
+  Variable x(testing::normal_floats({2, 3}, 1), true);
+  Variable z(testing::normal_floats({2, 3}, 2), true);
+  const Variable y = add(softmax(x), z);
+  x.set_requires_grad(false);
+  backward(y, testing::normal_floats({2, 3}, 3).view());
+  EXPECT_FALSE(x.grad());
+  EXPECT_TRUE(z.grad());
 }
 
 TEST(SoftmaxTape, AResultChangedInPlaceIsRefused) {

@@ -222,4 +222,8 @@ Tensor normal_input(const Shape& shape, std::uint64_t seed) {
   return filled(DType::float64, shape, [&] { return random.normal(); });
 }
 
+Tensor normal_floats(const Shape& shape, std::uint64_t seed) {
+  return converted(normal_input(shape, seed).view(), DType::float32);
+}
+
 }  // namespace volvelle::testing

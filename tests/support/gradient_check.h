@@ -61,5 +61,7 @@ Variable wrong_gradient(const Variable& x, double factor);
 
 /// Normal numbers in float64, the same for the same seed.
 Tensor normal_input(const Shape& shape, std::uint64_t seed);
+/// The same, rounded to float32.
+Tensor normal_floats(const Shape& shape, std::uint64_t seed);
 
 }  // namespace volvelle::testing

@@ -14,7 +14,9 @@
 #include "volvelle/autograd/backward.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/threads.h"
+#include "volvelle/ops/add.h"
 #include "volvelle/ops/scale.h"
+#include "volvelle/ops/sums.h"
 
 namespace volvelle {
 namespace {
@@ -332,6 +334,26 @@ TEST_F(TrainerTest, ALossThatIsNoNumberIsRefused) {
   EXPECT_THAT(step([] { return Variable(); }), ThrowsMessage<InvalidArgument>(HasSubstr("absent")));
   EXPECT_THAT(step([] { return Variable(Tensor::zeros(DType::float32, {})); }),
               ThrowsMessage<InvalidArgument>(HasSubstr("hangs on no variable")));
+}
+
+TEST(OptimizerTest, AWeightThatBecameReadOnlyStopsAStepBeforeItChangesAny) {
+  for (const char* name : {"adamw", "sgd"}) {
+    Variable first(Tensor::zeros(DType::float32, {2}), true);
+    Variable second(Tensor::zeros(DType::float32, {2}), true);
+    const auto optimizer = make_optimizer({{"first", first}, {"second", second}}, {.name = name});
+    backward(sum(add(first, second)));
+    second.make_read_only();
+    EXPECT_THROW(optimizer->step(0.1, 1, {}), InvalidArgument);
+    EXPECT_EQ(first.value().data<float>()[0], 0);
+  }
+}
+
+TEST(OptimizerTest, WhoIsRefusedKeepsSharedNumbers) {
+  Variable shared(Tensor::zeros(DType::float32, {2}), true);
+  shared.make_read_only();
+  EXPECT_THROW(make_optimizer({{"shared", shared}}, {.name = "sgd", .beta1 = 0.5}),
+               InvalidArgument);
+  EXPECT_TRUE(shared.is_read_only());
 }
 
 TEST(OptimizerTest, ParametersInHalfTypesAreRefused) {

@@ -31,7 +31,7 @@ struct AttendVariableOptions {
 /// and the log-sum-exp, never a T x S array.
 ///
 /// Shapes:  q (B,T,H D), k (B,S,G D), v (B,S,G E), result (B,T,H E); all of them without B, too.
-/// Numbers: float32, float64, bfloat16, float16, as `attend`.
+/// Numbers: float32, float64, bfloat16; float16 as well where nothing wants a gradient.
 /// Throws:  as `attend`; InvalidArgument also for widths that heads do not divide, arrays given
 ///          twice, and q, k, v in `rules`.
 VOLVELLE_API Variable attend(const Variable& q, const Variable& k, const Variable& v,
