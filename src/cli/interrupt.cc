@@ -19,11 +19,8 @@ void end_with(int signal) {
 }
 
 void handle(int signal) {
-  if (held.load() > 0) {
-    waiting.store(signal);
-  } else {
-    end_with(signal);
-  }
+  // The second one does not wait: whoever sends it has waited long enough.
+  if (held.load() == 0 || waiting.exchange(signal) != 0) end_with(signal);
 }
 
 }  // namespace

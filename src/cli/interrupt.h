@@ -5,7 +5,8 @@ namespace volvelle::cli {
 /// Ctrl-C and SIGTERM end the program at once, with 130 and 143; a closed pipe ends it silently.
 void install_signal_handlers();
 
-/// While one lives, an interrupt waits: it takes effect when the last one goes.
+/// While one lives, an interrupt waits: it takes effect when the last one goes, or when a second
+/// one comes.
 class InterruptsHeld {
  public:
   InterruptsHeld();

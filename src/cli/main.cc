@@ -54,7 +54,8 @@ int guarded_run(const std::vector<std::string>& arguments) {
     const bool known = !arguments.empty() && arguments[0][0] != '-';
     for (const Verb& verb : verbs()) {
       if (known && verb.name == arguments[0]) {
-        std::cerr << "`volvelle " << verb.name << " --help` has examples and all options\n";
+        std::cerr << "`volvelle " << (error.about.empty() ? verb.name : error.about)
+                  << " --help` has examples and all options\n";
         return kUsage;
       }
     }

@@ -41,8 +41,13 @@ int run_subject(const Invocation& call, std::span<const Verb> subjects, const Su
   for (const Verb& subject : subjects) {
     names.push_back(std::string(subject.name).substr(std::string(call.verb.name).size() + 1));
     if (names.back() == wanted) {
-      return subject.run(
-          {subject, {call.arguments.begin() + 1, call.arguments.end()}, call.out, call.remarks});
+      try {
+        return subject.run(
+            {subject, {call.arguments.begin() + 1, call.arguments.end()}, call.out, call.remarks});
+      } catch (UsageError& error) {
+        error.about = subject.name;
+        throw;
+      }
     }
   }
   if (wanted.starts_with('-')) {

@@ -12,6 +12,8 @@ namespace volvelle::cli {
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+
+  std::string about = {};  ///< "study warm-up": whose help to point to; empty: the verb's
 };
 
 struct Verb;

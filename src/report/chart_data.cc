@@ -85,6 +85,7 @@ double CellRange::share(double value) const {
 }
 
 CellRange cell_range(const StudyChart& chart) {
+  if (chart.shades_from < chart.shades_to) return {chart.shades_from, chart.shades_to};
   CellRange range{std::numeric_limits<double>::infinity(),
                   -std::numeric_limits<double>::infinity()};
   for (const auto& line : chart.cells) {

@@ -27,7 +27,8 @@ std::vector<double> bar_values(const StudyChart& chart);
 /// Name of the i-th group of bars: its label, or its number from 1 on.
 std::string bar_label(const StudyChart& chart, std::size_t i);
 
-/// The least and the largest of the finite cells of a heat map; 0 and 1 where there is none.
+/// What a heat map shades between: what it says, else the least and the largest of its finite
+/// cells; 0 and 1 where there is none.
 struct CellRange {
   double low = 0, high = 1;
   /// 0 at the least, 1 at the largest, a half where they are one.

@@ -36,7 +36,10 @@ void check(const NormPlacementOptions& options) {
   check_distinct("depth", options.depths, [](std::int64_t depth) { return std::to_string(depth); });
   check_distinct("placement", options.placements, [](const std::string& name) { return name; });
   check_distinct("norm", options.norms, [](NormKind kind) { return std::string(name_of(kind)); });
-  for (const std::int64_t depth : options.depths) check_size("depth", depth);
+  for (const std::int64_t depth : options.depths) {
+    check_size("depth", depth);
+    if (depth == 1) refuse("depth 1 has no last layer beside its first to compare; take 2 or more");
+  }
   check_size("seeds", options.seeds);
   check_size("width", options.width);
   check_size("heads", options.heads);

@@ -47,7 +47,8 @@ std::string where_the_gradient_goes(const std::vector<double>& medians) {
   if (above == static_cast<std::ptrdiff_t>(medians.size())) {
     return " puts more gradient on the layers nearest the output";
   }
-  if (above == 0) return " stays below 1 and puts more gradient on the layers nearest the input";
+  if (above == 0)
+    return " stays below 1 by its medians and puts more gradient on the layers nearest the input";
   return " favours one end or the other, as the depth goes";
 }
 

@@ -143,7 +143,8 @@ std::vector<std::string> limits_of(const WarmUpOptions& options) {
       "One task, one width, " + std::to_string(options.steps) +
           " steps: a run that is stuck here may learn later, and nothing is said of the quality "
           "that either placement reaches in the end.",
-      "Rates are a grid: an edge lies between two of them. With so few seeds a cell says whether "
+      "Rates are a grid: an edge lies between two of them, and a cell counts as learned where most "
+      "of its runs did. With so few seeds a cell says whether "
       "most runs learn, not how often; the pairs over all rates are the firmer figures.",
       "The rates at which a stack fails belong to its width, its data and its optimizer: what "
       "carries over is the direction, not the number."};

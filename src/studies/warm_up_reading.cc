@@ -33,12 +33,41 @@ bool learned_somewhere(const WarmUpRow& row) {
                      [](const WarmUpCell& cell) { return cell.mostly_learned(); });
 }
 
+bool measured(const WarmUpRow& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(),
+                     [](const WarmUpCell& cell) { return cell.runs() > 0; });
+}
+
+bool wholly_measured(const WarmUpGrid& grid) {
+  for (const WarmUpRow& row : grid.rows) {
+    for (const WarmUpCell& cell : row.cells) {
+      if (cell.runs() == 0) return false;
+    }
+  }
+  return true;
+}
+
+/// Where a row fails nowhere: at which of its rates it learns.
+std::string unfailing_text(const WarmUpRow& row) {
+  bool any_below = false;
+  for (const WarmUpCell& cell : row.cells) {
+    if (cell.runs() == 0) continue;
+    if (!cell.mostly_learned()) {
+      any_below = true;
+      continue;
+    }
+    return any_below ? " learns from a rate of " + rate_text(cell.rate) + " on"
+                     : " fails at none of the rates";
+  }
+  return any_below ? " learns at no rate" : " was not measured";
+}
+
 /// "pre fails from 0.01 on (all learned at 0.003, none at 0.01)".
 std::string edge_text(const WarmUpGrid& grid, const WarmUpRow& row) {
   const std::string name = row.front().placement;
   const auto failing = failing_rate(grid, row);
   if (!failing) {
-    return name + (learned_somewhere(row) ? " fails at none of the rates" : " learns at no rate");
+    return name + unfailing_text(row);
   }
   std::string inside;
   if (failing->low) inside = "all seeds learned at " + rate_text(*failing->low);
@@ -115,8 +144,7 @@ std::string failures_sentence(const WarmUpGrid& grid) {
   }
   if (stuck + broke == 0) return "Every run learned.";
   return "Of the " + std::to_string(stuck + broke) + " runs that did not learn, " +
-         std::to_string(stuck) + " stuck near the uniform guess and " + std::to_string(broke) +
-         " broke.";
+         std::to_string(stuck) + " stuck and " + std::to_string(broke) + " broke.";
 }
 
 /// The failing rates of all depths in one line: how they move with the depth.
@@ -129,7 +157,9 @@ std::string trend_sentence(const WarmUpOptions& options, const WarmUpGrid& grid,
     for (const std::int64_t depth : options.depths) {
       const WarmUpRow& row = *grid.row(placement, depth, arm);
       const auto failing = failing_rate(grid, row);
-      const std::string otherwise = learned_somewhere(row) ? "none tried" : "all tried";
+      const std::string otherwise = !measured(row)           ? "not measured"
+                                    : learned_somewhere(row) ? "none tried"
+                                                             : "all tried";
       rates += (rates.empty() ? "" : ", ") + (failing ? rate_text(failing->rate()) : otherwise);
     }
     text += (text.empty() ? "" : "; ") + placement + ": " + rates;
@@ -181,7 +211,21 @@ std::vector<std::string> warm_up_reading(const WarmUpOptions& options, const War
   bool seen = false, any = false;
   const auto arms = warm_up_arms(options.warm_up);
   const WarmUpArm none{WarmUpArm::Kind::constant, 0};
+  const auto tried = [&](std::int64_t depth) {
+    return std::any_of(grid.rows.begin(), grid.rows.end(), [&](const WarmUpRow& row) {
+      return row.front().depth == depth &&
+             (reference.empty() || row.front().placement == reference) && measured(row);
+    });
+  };
   for (const std::int64_t depth : options.depths) {
+    if (!tried(depth)) {
+      reading.push_back(at_depth(depth) + " too little was measured for a reading.");
+      continue;
+    }
+    if (!learned(depth) && !wholly_measured(grid)) {
+      reading.push_back(at_depth(depth) + " nothing had learned yet when the study was stopped.");
+      continue;
+    }
     if (!learned(depth)) {
       reading.push_back(at_depth(depth) + " " + who +
                         (has_pre ? " learned at no rate" : " learned") +
@@ -215,12 +259,13 @@ std::vector<std::string> warm_up_reading(const WarmUpOptions& options, const War
       }
     }
   }
+  if (!any && !wholly_measured(grid)) return reading;
   if (!any) {
     return {(has_pre ? "Pre-LN learned at no rate" : "No placement learned at any rate") +
             std::string(": there is no reading. More steps, a shorter sequence or lower rates may "
                         "make the task solvable.")};
   }
-  if (!seen && has_pre && options.placements.size() > 1 &&
+  if (!seen && has_pre && wholly_measured(grid) && options.placements.size() > 1 &&
       grid.row("pre", options.depths.front(), none) != nullptr) {
     reading.push_back(
         "It did not happen at these sizes: wherever pre learned without warm-up, the other "

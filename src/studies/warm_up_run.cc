@@ -1,5 +1,6 @@
 #include "studies/warm_up_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -50,15 +51,23 @@ class RecallNetwork : public Module {
   Linear head_;
 };
 
-/// Over as many batches as a verdict looks at: that of one batch is a draw of few labels.
-double untrained_loss(const RecallNetwork& network, const RecallOptions& task) {
+struct UntrainedLoss {
+  double mean = 0, spread = 0;  ///< over batches
+};
+
+/// Over more batches than a verdict looks at: that of one batch is a draw of few labels.
+UntrainedLoss untrained_loss(const RecallNetwork& network, const RecallOptions& task) {
+  constexpr int kBatches = 3 * VerdictWatch::kWindow;
   const NoGrad off;
-  double sum = 0;
-  for (int i = 0; i < VerdictWatch::kWindow; ++i) {
-    const Variable loss = network.loss(recall_batch(task, i), {.threads = 1});
-    sum += element_as_double(loss.view(), 0);
+  double sum = 0, squares = 0;
+  for (int i = 0; i < kBatches; ++i) {
+    const Variable variable = network.loss(recall_batch(task, i), {.threads = 1});
+    const double loss = element_as_double(variable.view(), 0);
+    sum += loss;
+    squares += loss * loss;
   }
-  return sum / VerdictWatch::kWindow;
+  const double mean = sum / kBatches;
+  return {mean, std::sqrt(std::max(0.0, squares / kBatches - mean * mean))};
 }
 
 void add_to_means(std::vector<LayerFigures>& means, const std::vector<LayerFigures>& figures) {
@@ -119,8 +128,9 @@ WarmUpOutcome train_once(const WarmUpOptions& options, const WarmUpRun& run,
                             .threads = 1});
 
   WarmUpOutcome outcome;
-  outcome.first_loss = untrained_loss(network, task);
-  VerdictWatch watch(outcome.first_loss, recall_guess(task));
+  const UntrainedLoss untrained = untrained_loss(network, task);
+  outcome.first_loss = untrained.mean;
+  VerdictWatch watch(untrained.mean, recall_guess(task), untrained.spread);
   LayerLog log;
   for (std::int64_t step = 1; step <= options.steps && !watch.broken(); ++step) {
     if (!go_on(step)) return outcome;

@@ -238,6 +238,7 @@ StudyTable first_steps_table(const WarmUpOptions& options, const WarmUpGrid& gri
 StudyChart learned_chart(const WarmUpOptions& options, const WarmUpGrid& grid) {
   StudyChart chart;
   chart.kind = StudyChart::Kind::heat_map;
+  chart.shades_to = 1;
   chart.key = "learned";
   chart.title = "Share of runs that learned (learned/stuck/broke)";
   chart.x_label = "full rate";

@@ -17,10 +17,16 @@ std::string_view name_of(RunVerdict verdict) noexcept {
   return "?";
 }
 
+VerdictWatch::VerdictWatch(double first, double guess, double spread)
+    : first_(first),
+      guess_(guess),
+      bound_(std::max(kBrokeAbove * first,
+                      first + kSpreads * spread / std::sqrt(static_cast<double>(kWindow)))) {}
+
 void VerdictWatch::add(double loss) {
   last_[static_cast<std::size_t>(count_ % kWindow)] = loss;
   ++count_;
-  above_in_a_row_ = loss > kBrokeAbove * first_ ? above_in_a_row_ + 1 : 0;
+  above_in_a_row_ = loss > bound_ ? above_in_a_row_ + 1 : 0;
   broken_ = broken_ || !std::isfinite(loss) || above_in_a_row_ >= kWindow;
 }
 
@@ -33,7 +39,7 @@ double VerdictWatch::last_mean() const {
 
 RunVerdict VerdictWatch::verdict() const {
   const double mean = last_mean();
-  if (broken_ || !(mean <= kBrokeAbove * first_)) return RunVerdict::broke;
+  if (broken_ || !(mean <= bound_)) return RunVerdict::broke;
   return mean < kLearnedBelow * guess_ ? RunVerdict::learned : RunVerdict::stuck;
 }
 

@@ -18,9 +18,13 @@ class VerdictWatch {
   static constexpr int kWindow = 20;
   static constexpr double kLearnedBelow = 0.7;  ///< of the guess
   static constexpr double kBrokeAbove = 1.05;   ///< of the first loss
+  static constexpr double kSpreads = 4;         ///< beyond what chance does to a mean of kWindow
 
-  /// `first` is what the untrained network loses, `guess` what the uniform guess does.
-  VerdictWatch(double first, double guess) : first_(first), guess_(guess) {}
+  /// `first` is what the untrained network loses, `spread` the standard deviation of that from
+  /// batch to batch, `guess` what the uniform guess loses. Where batches are small, chance alone
+  /// lifts a mean of kWindow losses above kBrokeAbove: then it has to be kSpreads of its own
+  /// deviations above.
+  VerdictWatch(double first, double guess, double spread = 0);
 
   /// The loss of the next step, not finite where the step could not be made.
   void add(double loss);
@@ -32,7 +36,7 @@ class VerdictWatch {
   RunVerdict verdict() const;
 
  private:
-  double first_, guess_;
+  double first_, guess_, bound_;
   std::array<double, kWindow> last_{};
   std::int64_t count_ = 0;
   int above_in_a_row_ = 0;

@@ -55,7 +55,9 @@ struct StudyChart {
   bool log_x = false, log_y = false;        ///< lines only: bars begin at 0
   std::vector<StudySeries> series;          ///< of lines; of bars: y has one for each column
   std::vector<std::string> columns, lines;  ///< labels of a heat map; of bars: columns only
-  std::vector<std::vector<double>> cells;   ///< heat map: [line][column], NaN: none
+  /// Values of the two ends of a heat map's shades; equal: the least and the largest cell.
+  double shades_from = 0, shades_to = 0;
+  std::vector<std::vector<double>> cells;             ///< heat map: [line][column], NaN: none
   std::vector<std::vector<std::string>> cell_labels;  ///< absent: the numbers
   bool in_text = true;                                ///< drawn on the terminal as well
 };
