@@ -10,6 +10,7 @@
 #include "studies/norm_placement_summary.h"
 #include "studies/norm_placement_tables.h"
 #include "studies/placement_bench.h"
+#include "studies/placement_formulas.h"
 #include "volvelle/base/threads.h"
 #include "volvelle/nn/placement.h"
 #include "volvelle/report/number.h"
@@ -53,14 +54,7 @@ std::vector<std::pair<std::string, std::string>> setup_of(const PlacementPlan& p
                     " heads, feed-forward " + std::to_string(options.feed_forward) + ", " +
                     std::string(name_of(options.activation))}};
   for (const std::string& placement : options.placements) {
-    std::string formula;
-    for (const NormPlacement& layer : placements_by_layer(placement, options.depths.front())) {
-      std::string text = to_text(layer);
-      if (formula != text && formula.find(text + " |") == std::string::npos) {
-        formula += (formula.empty() ? "" : " | ") + std::move(text);
-      }
-    }
-    setup.emplace_back(placement, formula);
+    setup.emplace_back(placement, formulas_of(placement, options.depths.front()));
   }
   setup.insert(
       setup.end(),
@@ -120,9 +114,10 @@ StudyResult list_norm_placements() {
                                {"source", "source"}},
                    .rows = {}};
   for (const PlacementEntry& entry : norm_placements()) {
-    result.setup.emplace_back(entry.name, placement_formula(entry.slots));
-    table.rows.push_back({std::string(entry.name), placement_formula(entry.slots),
-                          std::string(entry.sentence), std::string(entry.source)});
+    const std::string formula = placement_formula(entry.slots);
+    result.setup.emplace_back(entry.name, formula + words_of_formula(formula));
+    table.rows.push_back(
+        {std::string(entry.name), formula, std::string(entry.sentence), std::string(entry.source)});
   }
   result.tables.push_back(std::move(table));
   return result;

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "studies/placement_formulas.h"
 #include "studies/warm_up_findings.h"
 #include "studies/warm_up_grid.h"
 #include "studies/warm_up_reading.h"
 #include "studies/warm_up_tables.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/suggestion.h"
-#include "volvelle/nn/placement.h"
 #include "volvelle/report/number.h"
 
 namespace volvelle {
@@ -98,7 +98,7 @@ std::vector<std::pair<std::string, std::string>> setup_of(const WarmUpOptions& o
            std::string(name_of(options.initialization)) +
            " initial values; final norm where the placement leaves the stream without"}};
   for (const std::string& placement : options.placements) {
-    setup.emplace_back(placement, placement_formula(placement));
+    setup.emplace_back(placement, formulas_of(placement, options.depths.front()));
   }
   setup.emplace_back("depths", list(options.depths, whole));
   setup.emplace_back("training", options.optimizer + ", batches of " +
@@ -119,7 +119,8 @@ std::vector<std::pair<std::string, std::string>> setup_of(const WarmUpOptions& o
       "verdict",
       "by the mean of the last 20 losses: learned below 0.7 of the uniform guess, else "
       "stuck; broke where a loss or a gradient is not finite, or where 20 losses in a "
-      "row, or that mean, are above 1.05 of the untrained network's loss");
+      "row, or that mean, are above 1.05 of the untrained network's loss (where batches are "
+      "small, 4 deviations of such a mean above it, if that is more)");
   return setup;
 }
 

@@ -143,6 +143,15 @@ TEST(StudyProgram, AnInterruptPrintsWhatWasMeasured) {
   EXPECT_EQ(run.err.find('\r'), std::string::npos);  // no terminal: plain lines
 }
 
+// A unit of work may be long: the second one does not wait for its end.
+TEST(StudyProgram, ASecondInterruptEndsItAtOnce) {
+  const CapturedRun run = interrupted_run(
+      {"study", "saturation", "--tokens", "4096", "--head-widths", "4096"}, SIGINT, 0.7, 2);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, HasSubstr("interrupted"));
+}
+
 TEST(StudyProgram, WritesTableAndPictureAndReplacesOnlyWhenForced) {
   const ScratchFolder folder;
   const std::vector<std::string> call{"study",          "path-factors", "--csv",
@@ -188,6 +197,10 @@ TEST(StudyProgram, WrongUsageExitsWithTwo) {
     EXPECT_EQ(run.out, "") << says;
     EXPECT_THAT(run.err, HasSubstr(says));
   }
+  // The help to look at is the study's own.
+  EXPECT_THAT(captured_run({"study", "path-factors", "--layer", "3"}).err,
+              HasSubstr("`volvelle study path-factors --help`"));
+  EXPECT_THAT(captured_run({"study", "nothing"}).err, HasSubstr("`volvelle study --help`"));
   EXPECT_EQ(captured_run({"study", "path-factors", "--csv", "/no/such/folder/x"}).exit_code, 1);
 }
 

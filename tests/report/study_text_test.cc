@@ -183,6 +183,16 @@ TEST(StudyChartText, AHeatMapShadesAndLabelsItsCells) {
   EXPECT_THAT(text, HasSubstr("marks from . (0) to @ (1)"));
 }
 
+TEST(StudyChartText, AHeatMapOfOneValueShadesByItsOwnEnds) {
+  StudyChart chart = sample_study().charts[2];
+  chart.shades_to = 1;
+  for (auto& row : chart.cells) row.assign(row.size(), 1.0);
+  EXPECT_THAT(study_chart_text(chart), HasSubstr("marks from . (0) to @ (1)"));
+  EXPECT_THAT(study_chart_text(chart), HasSubstr("@@ "));
+  for (auto& row : chart.cells) row.assign(row.size(), 0.0);
+  EXPECT_THAT(study_chart_text(chart), Not(HasSubstr("@@ ")));
+}
+
 TEST(StudyChartText, AWideHeatMapGoesOnBelowItself) {
   StudyChart chart = sample_study().charts[2];
   chart.cell_labels.clear();

@@ -280,6 +280,7 @@ TEST(NormPlacementOptions, BadInputIsRefusedBeforeAnythingIsDrawn) {
               HasSubstr("width=16 is not a multiple of heads=3"));
   EXPECT_THAT(with([](auto& o) { o.seeds = 0; }), HasSubstr("seeds=0 must be positive"));
   EXPECT_THAT(with([](auto& o) { o.depths = {4, -1}; }), HasSubstr("depth=-1 must be positive"));
+  EXPECT_THAT(with([](auto& o) { o.depths = {1}; }), HasSubstr("no last layer beside its first"));
   EXPECT_THAT(with([](auto& o) { o.depths = {}; }), HasSubstr("no depth was given"));
   EXPECT_THAT(with([](auto& o) { o.depths = {4, 4}; }), HasSubstr("depth 4 was given twice"));
   EXPECT_THAT(with([](auto& o) { o.placements = {}; }), HasSubstr("no placement was given"));

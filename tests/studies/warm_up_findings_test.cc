@@ -201,6 +201,31 @@ TEST(WarmUpReading, IsNoneWherePreLearnedNowhere) {
   EXPECT_THAT(reading[0], HasSubstr("there is no reading"));
 }
 
+TEST(WarmUpReading, SpeaksOfWhatWasMeasuredOnly) {
+  const std::vector<std::string> unmeasured{"", "", ""}, some{"l", "", ""}, stuck{"s", "", ""};
+  const auto grid = [&](const std::vector<std::string>& pre) {
+    return grid_of({row("pre", kNone, pre), row("pre", kClimb, unmeasured),
+                    row("pre", kMean, unmeasured), row("post", kNone, unmeasured),
+                    row("post", kClimb, unmeasured), row("post", kMean, unmeasured)});
+  };
+  const auto never = AnyOf(HasSubstr("learned at no rate"), HasSubstr("learns at no rate"),
+                           HasSubstr("It did not happen"), HasSubstr("all tried"));
+  for (const auto& cells : {unmeasured, some, stuck}) {
+    EXPECT_THAT(warm_up_reading(options_of({"pre", "post"}), grid(cells)), Not(Contains(never)));
+  }
+  EXPECT_THAT(warm_up_reading(options_of({"pre", "post"}), grid(some)),
+              Contains(HasSubstr("pre fails at none of the rates; post was not measured")));
+}
+
+TEST(WarmUpReading, ARateTooLowIsNoFailure) {
+  const auto reading = warm_up_reading(
+      options_of({"pre"}),
+      grid_of({row("pre", kNone, {"s", "s", "l"}), row("pre", kClimb, {"s", "l", "l"}),
+               row("pre", kMean, {"s", "s", "l"})}));
+  EXPECT_THAT(reading, Contains(HasSubstr("pre learns from a rate of 0.01 on")));
+  EXPECT_THAT(reading, Not(Contains(HasSubstr("fails at none"))));
+}
+
 TEST(WarmUpReading, IsNoneForADepthWherePreLearnedNowhere) {
   const std::vector<std::string> none{"s", "s", "b"}, some{"l", "s", "s"};
   const auto reading =

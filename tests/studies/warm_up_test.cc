@@ -82,6 +82,17 @@ TEST(WarmUp, AnUntrainedNetworkLosesNoLessThanTheGuess) {
   }
 }
 
+// Rates that change nothing: whatever the seed, nothing broke.
+TEST(WarmUp, ARunThatDoesNotMoveIsStuck) {
+  WarmUpOptions options = tiny();
+  options.steps = 40;
+  options.batch = 2;
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    const WarmUpRun run{.placement = "pre", .depth = 1, .rate = 1e-9, .seed = seed};
+    EXPECT_EQ(trained(options, run).verdict, RunVerdict::stuck) << seed;
+  }
+}
+
 TEST(WarmUp, FirstStepsAreMeasuredLayerByLayer) {
   WarmUpRun run{.placement = "pre", .depth = 3, .rate = 0.01, .measure_layers = true};
   const WarmUpOutcome outcome = trained(tiny(), run);

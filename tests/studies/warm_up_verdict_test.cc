@@ -65,6 +65,21 @@ TEST(WarmUpVerdict, WhatIsNotFiniteBreaksItAtOnceAndForGood) {
   }
 }
 
+// What chance does to a mean of twenty small batches is no break.
+TEST(WarmUpVerdict, AFrozenNetworkIsStuckHoweverItsBatchesFall) {
+  VerdictWatch noisy(kFirst, kGuess, 0.5);  // up to 1.5 + 4 * 0.5 / sqrt(20) = 1.947
+  VerdictWatch steady(kFirst, kGuess, 0.01);
+  for (int i = 0; i < 20; ++i) {
+    noisy.add(1.9);
+    steady.add(1.9);
+  }
+  EXPECT_FALSE(noisy.broken());
+  EXPECT_EQ(noisy.verdict(), RunVerdict::stuck);
+  EXPECT_EQ(steady.verdict(), RunVerdict::broke);
+  for (int i = 0; i < 20; ++i) noisy.add(1.95);
+  EXPECT_EQ(noisy.verdict(), RunVerdict::broke);
+}
+
 TEST(WarmUpVerdict, HasNames) {
   EXPECT_EQ(name_of(RunVerdict::learned), "learned");
   EXPECT_EQ(name_of(RunVerdict::stuck), "stuck");

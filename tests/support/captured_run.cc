@@ -68,11 +68,13 @@ CapturedRun captured_run(const std::vector<std::string>& arguments,
 }
 
 CapturedRun interrupted_run(const std::vector<std::string>& arguments, int signal,
-                            double after_seconds) {
+                            double after_seconds, int times) {
   const ScratchFolder folder;
   const pid_t child = started(arguments, folder / "out", folder / "err");
-  std::this_thread::sleep_for(std::chrono::duration<double>(after_seconds));
-  kill(child, signal);
+  for (int i = 0; i < times; ++i) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(after_seconds));
+    kill(child, signal);
+  }
   CapturedRun run;
   wait_for(child, run);
   run.out = contents(folder / "out");

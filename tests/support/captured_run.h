@@ -18,9 +18,9 @@ struct CapturedRun {
 CapturedRun captured_run(const std::vector<std::string>& arguments,
                          const std::string& stdout_path = "");
 
-/// The same, with the signal sent to it after that long.
+/// The same, with the signal sent to it after that long, `times` times.
 CapturedRun interrupted_run(const std::vector<std::string>& arguments, int signal,
-                            double after_seconds);
+                            double after_seconds, int times = 1);
 
 /// A folder of its own that goes away with the object.
 class ScratchFolder {
