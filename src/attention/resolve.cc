@@ -143,6 +143,10 @@ void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
 }  // namespace
 
 ResolvedAttention resolve(const AttentionProblem& problem) {
+  if (problem.rotary) throw Unsupported("[attend] rotary");
+  if (problem.relative_keys || problem.relative_queries || problem.relative_values) {
+    throw Unsupported("[attend] relative vectors");
+  }
   ResolvedAttention resolved;
   lay_out_arrays(problem, resolved);
   lay_out_numbers(problem, resolved);

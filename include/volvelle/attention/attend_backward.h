@@ -30,6 +30,9 @@ struct AttentionGradients {
   MutableView bias_table = {};
   MutableView bucket_table = {};
   MutableView sinks = {};
+  MutableView relative_keys = {};
+  MutableView relative_queries = {};
+  MutableView relative_values = {};
 };
 
 /// What to compute when the library makes the arrays, in the arrays' own dtypes. An array that the
@@ -43,10 +46,14 @@ struct AttentionGradientRequest {
   bool bias_table = true;
   bool bucket_table = true;
   bool sinks = true;
+  bool relative_keys = true;
+  bool relative_queries = true;
+  bool relative_values = true;
 };
 
 struct AttentionGradientResult {
   Tensor q, k, v, bias, slopes, bias_table, bucket_table, sinks;
+  Tensor relative_keys, relative_queries, relative_values;
 };
 
 /// The gradients of sum(grad_output * output) by everything that goes into attention, from the

@@ -9,6 +9,13 @@
 
 namespace volvelle {
 
+/// RotaryTurn over arrays that are shared, not copied, while gradients need them.
+struct RotaryTables {
+  Tensor cosines = {}, sines = {};
+  Tensor key_cosines = {}, key_sines = {};
+  RotaryPairing pairing = RotaryPairing::split_half;
+};
+
 /// How heads lie in token vectors, and all rules of attention.
 struct AttendVariableOptions {
   std::int64_t heads = 1;      ///< H
@@ -22,6 +29,10 @@ struct AttendVariableOptions {
   Variable bias_table = {};
   Variable bucket_table = {};
   Variable sinks = {};
+  Variable relative_keys = {};
+  Variable relative_queries = {};
+  Variable relative_values = {};
+  RotaryTables rotary = {};  ///< in place of `rules.rotary`
   AttentionPath path = AttentionPath::automatic;
   int threads = 0;
 };

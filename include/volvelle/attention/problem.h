@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "volvelle/attention/rotary_turn.h"
 #include "volvelle/tensor/view.h"
 
 namespace volvelle {
@@ -21,13 +22,15 @@ enum class Buckets : std::uint8_t { none, one_way, two_way };
 
 /// One attention problem: views over the caller's memory, filled with designated initialisers.
 ///
+///     q, k    = turned by their positions            if `rotary` is set
 ///     scores  = scale * q . k                        per query head h and its key head h/(H/G)
+///     scores += scale * (q . rk + k . rq)            relative vectors of the offset j - p
 ///     scores  = softcap * tanh(scores / softcap)     if softcap > 0
 ///     scores += bias + slopes + tables               additive, plain arithmetic
 ///     excluded keys are taken out                    a set, never a number
 ///     weights = softmax over the keys that are left  the sink is one more column
 ///     weights = drop(weights)                        with probability `dropout`, if it is not 0
-///     output  = weights * v
+///     output  = weights * (v + rv)
 ///
 /// Shapes: q (B,H,T,D), k (B,G,S,D), v (B,G,S,E) of one dtype: float32, float64, float16 or
 /// bfloat16; H a multiple of G. Rank 3 is (H,T,D), rank 2 is (T,D); missing axes are 1. Strides
@@ -35,8 +38,9 @@ enum class Buckets : std::uint8_t { none, one_way, two_way };
 ///
 /// Positions: query i of row b stands at p = i + offset, key j at j. The offset is S - T
 /// (bottom_right), 0 (top_left) or `query_offset`. Exclusion goes by these indices always;
-/// additive biases use `query_positions` and `key_positions` where given. Arrays on (B,T) or (B,S)
-/// may lack the B axis or have 1 there: then they serve every batch row.
+/// turns, relative vectors and additive biases use `query_positions` and `key_positions` where
+/// given. Arrays on (B,T) or (B,S) may lack the B axis or have 1 there: then they serve every batch
+/// row.
 ///
 /// A key is seen when everything that is set lets it through. A query that sees no key gets
 /// output 0 and log-sum-exp -inf (with a sink: the sink's logit). What is excluded is never
@@ -47,7 +51,12 @@ struct AttentionProblem {
   View v = {};
 
   std::optional<double> scale = {};  ///< default 1/sqrt(D)
-  double softcap = 0;                ///< c in c * tanh(s / c); 0: none
+  RotaryTurn rotary = {};            ///< turns q and k; absent: none
+  /// One vector for each offset clamp(j - p, -M, M) + M: (2M+1, D) for all heads, or (H, 2M+1, D).
+  View relative_keys = {};     ///< adds scale * q . entry, with q as it was turned
+  View relative_queries = {};  ///< adds scale * k . entry, with k as it was turned
+  View relative_values = {};   ///< (2M+1, E) or (H, 2M+1, E): added to v in the weighted sum
+  double softcap = 0;          ///< c in c * tanh(s / c); 0: none
 
   View bias = {};          ///< floating, broadcast to (B,H,T,S) as NumPy does; added to the scores
   View slopes = {};        ///< (H): ALiBi, adds -slope * |p - j|
@@ -55,8 +64,8 @@ struct AttentionProblem {
   View bucket_table = {};  ///< (H, buckets): adds the entry of the bucket of j - p (T5)
   Buckets buckets = Buckets::none;  ///< needed with bucket_table
   std::int64_t max_distance = 128;  ///< from here on all offsets share the last bucket
-  View query_positions = {};        ///< (B,T) integers: p for the biases above
-  View key_positions = {};          ///< (B,S) integers: j for the biases above
+  View query_positions = {};        ///< (B,T) integers: p for turns, vectors and biases
+  View key_positions = {};          ///< (B,S) integers: j for turns, vectors and biases
   View sinks = {};                  ///< (H): a logit that takes weight and has no value; finite or
                                     ///< -inf (none)
 

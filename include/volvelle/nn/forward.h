@@ -2,9 +2,12 @@
 
 #include <cstdint>
 
+#include "volvelle/nn/token_places.h"
 #include "volvelle/tensor/dtype.h"
 
 namespace volvelle {
+
+class CacheStep;
 
 /// How a module is run, passed down to everything in it.
 struct ForwardOptions {
@@ -16,6 +19,11 @@ struct ForwardOptions {
   std::uint64_t dropout_seed =
       0;            ///< another for each step; every place of dropout derives its own
   int threads = 0;  ///< at most this many; 0: the process's setting (set_threads)
+  /// Of the batch that the model is given: which tokens are real and where they stand. The arrays
+  /// must outlive the call, and where gradients are wanted the way back.
+  TokenPlaces tokens = {};
+  /// Attention reads and appends to a cache instead of seeing its own tokens only (ModelCache).
+  CacheStep* cache = nullptr;
 };
 
 }  // namespace volvelle

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "volvelle/base/export.h"
 #include "volvelle/nn/forward.h"
 #include "volvelle/nn/initializer.h"
+#include "volvelle/nn/model_cache.h"
 #include "volvelle/nn/module.h"
 #include "volvelle/nn/stack.h"
 #include "volvelle/tensor/view.h"
@@ -16,11 +19,22 @@ struct LanguageModelOptions {
   StackOptions stack = {};
   std::int64_t vocabulary = 512;
   std::int64_t context = 0;  ///< rows of the learned table of positions; 0: no positions
-  bool tied = true;          ///< the head is the embedding table
+  /// A scheme of any kind (nn/positions/catalog.h): one that is added to the token vectors, which
+  /// is the model's own, or one of attention, which goes to every layer of the stack. With
+  /// `stack.positions` set as well, this one must be of the first kind.
+  std::string positions = "none";
+  bool scale_embedding = false;  ///< token vectors times sqrt(C) before positions are added
+  bool tied = true;              ///< the head is the embedding table
   bool head_bias = false;
 };
 
-/// Tokens to logits: embedding, learned positions if any, a stack, a head.
+struct ExtendOptions {
+  std::int64_t chunk = 512;  ///< tokens per pass; 0: all at once
+  View lengths = {};         ///< (B) integers: real tokens of each row of ids, its last ones
+  bool every_token = false;  ///< logits of every token, not of the last one only
+};
+
+/// Tokens to logits: embedding, positions if any, a stack, a head.
 /// Parameters: embedding.weight, positions.weight, stack.layers.0..., head.weight (unless tied),
 /// head.bias.
 class VOLVELLE_API LanguageModel : public Module {
@@ -33,6 +47,17 @@ class VOLVELLE_API LanguageModel : public Module {
   Variable forward(const View& ids, const ForwardOptions& how = {},
                    StackTrace* trace = nullptr) const;
   void initialize(Initializer& initializer);
+
+  /// Reads n more tokens of each sequence, in pieces of `how_much.chunk`, and gives the logits of
+  /// the tokens asked for: (B,V), or (B,n,V). ids (B,n) or (n); sequences in the order of its rows.
+  /// Where `how_much.lengths` says that a row has fewer, they are its last ones: left padding.
+  /// The logits are those of a full pass over all tokens that the sequence holds. Nothing is
+  /// appended after a throw.
+  Tensor extend(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
+                const ExtendOptions& how_much = {}, const ForwardOptions& how = {}) const;
+  /// One more token of each sequence: ids (B) -> logits (B,V).
+  Tensor step(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
+              const ForwardOptions& how = {}) const;
 
   const LanguageModelOptions& options() const noexcept;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "volvelle/attention/problem.h"
@@ -14,6 +15,8 @@
 
 namespace volvelle {
 
+class PositionScheme;
+
 struct MultiHeadAttentionOptions {
   std::int64_t width = 64;        ///< C of the tokens that ask
   std::int64_t heads = 4;         ///< H
@@ -25,6 +28,8 @@ struct MultiHeadAttentionOptions {
   bool query_key_norm = false;    ///< RMS norm on each head's queries and keys
   double query_key_epsilon = 1e-6;
   bool causal = false;
+  /// How attention is told positions; absent: not at all. May be shared with other modules.
+  std::shared_ptr<PositionScheme> positions = {};
   double dropout = 0;  ///< of weights, in training
   DType dtype = DType::float32;
 };

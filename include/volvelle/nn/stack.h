@@ -39,6 +39,9 @@ struct StackOptions {
   bool query_key_norm = false;        ///< RMS norm on queries and keys, per head
   FinalNorm final_norm = FinalNorm::automatic;
   bool causal = false;
+  /// How attention is told positions, by layer: see nn/positions/catalog.h. Schemes that are added
+  /// to the token vectors are the LanguageModel's.
+  std::string positions = "none";
   /// Of weights of attention, of what feed-forwards have between their products, and of branches,
   /// as in PyTorch's TransformerEncoderLayer.
   double dropout = 0;
