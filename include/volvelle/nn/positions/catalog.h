@@ -23,7 +23,7 @@ struct PositionContext {
   DType dtype = DType::float32;  ///< of parameters
 };
 
-/// A scheme by name with its settings, as text: "rotary", "alibi(symmetric=yes)",
+/// A scheme by name with its settings, as text: "rotary", "alibi(learned=yes)",
 /// "rotary(base=500000, scaling=llama3, factor=8, low=1, high=4, original=8192)".
 struct PositionSetting {
   std::string key;

@@ -37,6 +37,9 @@ struct PositionFacts {
   std::string cache;                ///< what a key/value cache holds under it, in words
   bool keys_cached_turned = false;  ///< turned keys; else keys as they are projected
   bool shared_by_layers = false;    ///< one instance serves all layers of a stack (T5's table does)
+  /// What a token is given depends on the length of its text, once that exceeds this: single steps
+  /// then differ from a full pass, and a shift is not without effect. Absent: on its place only.
+  std::optional<std::int64_t> steady_positions = {};
 };
 
 /// Where the queries and keys of one attention stand.
