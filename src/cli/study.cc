@@ -5,6 +5,7 @@
 #include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
 #include "cli/study_saturation.h"
+#include "cli/study_sinusoidal.h"
 #include "cli/study_stream_growth.h"
 #include "cli/study_warm_up.h"
 #include "cli/subjects.h"
@@ -35,6 +36,8 @@ const std::vector<Verb>& study_verbs() {
       study("study saturation", kStudySaturationExamples, kStudySaturationNotes,
             run_study_saturation),
       study("study warm-up", kStudyWarmUpExamples, kStudyWarmUpNotes, run_study_warm_up),
+      study("study sinusoidal", kStudySinusoidalExamples, kStudySinusoidalNotes,
+            run_study_sinusoidal),
   };
   return verbs;
 }

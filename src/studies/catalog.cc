@@ -12,6 +12,7 @@ constexpr std::array kStudies{
     StudyEntry{"norm-placement", "how evenly gradients reach the layers, by where the norms stand"},
     StudyEntry{"saturation", "why scores are divided by the root of the head width"},
     StudyEntry{"warm-up", "at which rate stacks stop learning, and what a warm-up changes"},
+    StudyEntry{"sinusoidal", "what the table of sines and cosines promises, and what breaks it"},
 };
 
 }  // namespace
