@@ -90,8 +90,7 @@ void BackwardWalk<T>::meet_piece(int slot, const kernels::TileStep<T>& tile,
       call_.bias.add(b_, h_, query, count, key, step, static_cast<int>(panel), bias_scratch_);
     }
     if (call_.offsets.wanted()) {
-      call_.offsets.add(b_, query, count, key, step, static_cast<int>(panel), diagonals_,
-                        offset_sums_);
+      call_.offsets.add(b_, query, count, key, step, static_cast<int>(panel), offset_sums_);
     }
     if (tile.cap != 0 && (wanted.grad_q.present || wanted.grad_k.present)) {
       call_.kernels.through_cap(step);

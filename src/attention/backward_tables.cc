@@ -9,6 +9,7 @@
 #include "volvelle/attention/buckets.h"
 
 namespace volvelle {
+
 template <class T>
 OffsetGradients<T>::OffsetGradients(const ResolvedAttention& problem,
                                     const ResolvedBackward& backward, const OffsetBias<T>& bias,
@@ -38,30 +39,55 @@ OffsetGradients<T>::OffsetGradients(const ResolvedAttention& problem,
 }
 
 template <class T>
-void OffsetGradients<T>::take(std::int64_t offset, double grad, double* sums) const {
-  sums[0] -= grad * static_cast<double>(std::abs(offset));
+std::size_t OffsetGradients<T>::carve(OffsetSums& sums, int panel, void* base) const {
+  Carver carver(base);
+  sums.entries = carver.take<double>(entries_);
+  sums.by_place = carver.take<double>(wanted() ? bias_.places() : 0);
+  sums.line = carver.take<double>(wanted() ? kernels::kTileKeys + panel : 0);
+  return carver.used();
+}
+
+template <class T>
+void OffsetGradients<T>::clear(OffsetSums& sums) const {
+  if (!wanted()) return;
+  std::fill_n(sums.entries, entries_, 0.0);
+  std::fill_n(sums.by_place, bias_.places(), 0.0);
+  sums.first = bias_.places();
+  sums.past = 0;
+}
+
+template <class T>
+void OffsetGradients<T>::take(std::int64_t offset, double grad, OffsetSums& sums) const {
+  sums.entries[0] -= grad * static_cast<double>(std::abs(offset));
   if (table_ > 0) {
     const std::int64_t most = table_ / 2;
-    sums[1 + std::clamp(offset, -most, most) + most] += grad;
+    sums.entries[1 + std::clamp(offset, -most, most) + most] += grad;
   }
   if (buckets_ > 0) {
     const std::int64_t reach = bias_.reach();
-    sums[1 + table_ + bucket_at_[std::clamp(offset, -reach, reach) + reach]] += grad;
+    sums.entries[1 + table_ + bucket_at_[std::clamp(offset, -reach, reach) + reach]] += grad;
   }
 }
 
 template <class T>
 void OffsetGradients<T>::add(std::int64_t b, std::int64_t query, int count, std::int64_t key,
-                             const kernels::BackwardStep<T>& step, int panel, T* diagonals,
-                             double* sums) const {
+                             const kernels::BackwardStep<T>& step, int panel,
+                             OffsetSums& sums) const {
   const int keys = step.tile.keys;
   // Where positions run by one, `diagonal` carries the bias: cells of one offset lie on a diagonal.
   if (step.tile.diagonal != nullptr) {
-    std::fill_n(diagonals, keys + panel, T{0});
-    T* middle = diagonals + keys - 1;  // query x against key j at middle[x - j]
-    kernels_.diagonal_sums(step, middle);
     const std::int64_t base = bias_.key_position(b, key) - bias_.query_position(b, query);
-    for (int x = 1 - keys; x < count; ++x) take(base - x, static_cast<double>(middle[x]), sums);
+    if (bias_.laid_out()) {
+      const std::int64_t place = bias_.place_of(base);
+      kernels_.diagonal_sums(step, sums.by_place + place);
+      sums.first = std::min(sums.first, place - keys + 1);
+      sums.past = std::max(sums.past, place + count);
+      return;
+    }
+    std::fill_n(sums.line, keys + panel, 0.0);
+    double* middle = sums.line + keys - 1;  // query x against key j at middle[x - j]
+    kernels_.diagonal_sums(step, middle);
+    for (int x = 1 - keys; x < count; ++x) take(base - x, middle[x], sums);
     return;
   }
   for (int j = 0; j < keys; ++j) {
@@ -75,10 +101,18 @@ void OffsetGradients<T>::add(std::int64_t b, std::int64_t query, int count, std:
 }
 
 template <class T>
-void OffsetGradients<T>::flush(std::int64_t b, std::int64_t h, double* sums) {
+void OffsetGradients<T>::flush(std::int64_t b, std::int64_t h, OffsetSums& sums) {
+  for (std::int64_t place = sums.first; place < sums.past; ++place) {
+    take(bias_.offset_at(place), sums.by_place[place], sums);
+  }
   double* to = sums_ + (b * problem_.heads + h) * entries_;
-  for (std::int64_t i = 0; i < entries_; ++i) to[i] += sums[i];
-  std::fill_n(sums, entries_, 0.0);
+  for (std::int64_t i = 0; i < entries_; ++i) to[i] += sums.entries[i];
+  std::fill_n(sums.entries, entries_, 0.0);
+  if (sums.first < sums.past) {
+    std::fill(sums.by_place + sums.first, sums.by_place + bias_.places(), 0.0);
+  }
+  sums.first = bias_.places();
+  sums.past = 0;
 }
 
 template <class T>

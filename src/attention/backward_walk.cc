@@ -71,8 +71,9 @@ std::size_t BackwardWalk<T>::carve(void* base) {
   scratch_rows_ =
       carver.take<T>((queries + 1) * std::max(call_.padded_width, call_.padded_value_width));
   bias_scratch_ = carver.take<T>(call_.bias.scratch_size(static_cast<int>(panel)));
-  diagonals_ = carver.take<T>(call_.offsets.wanted() ? kTile + panel : 0);
-  offset_sums_ = carver.take<double>(call_.offsets.entries());
+  auto* offset_sums = carver.take<std::byte>(static_cast<std::int64_t>(
+      call_.offsets.carve(offset_sums_, static_cast<int>(panel), nullptr)));
+  call_.offsets.carve(offset_sums_, static_cast<int>(panel), offset_sums);
   return carver.used();
 }
 
@@ -157,7 +158,7 @@ void BackwardWalk<T>::open_keys(std::int64_t b, std::int64_t g, std::int64_t blo
   };
   if (call_.backward.grad_k.present) clear(key_sums_, call_.padded_width);
   if (call_.backward.grad_v.present) clear(value_sums_, call_.padded_value_width);
-  std::fill_n(offset_sums_, call_.offsets.entries(), 0.0);
+  call_.offsets.clear(offset_sums_);
   const bool look = call_.guarded() && call_.backward.grad_q.present;
   for (std::int64_t from = first_key_; from < last_key_; from += kTile) {
     bool& finite = finite_keys_[(from - first_key_) / kTile];

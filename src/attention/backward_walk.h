@@ -74,8 +74,8 @@ class BackwardWalk {
   T *query_sums_ = nullptr, *own_query_sums_ = nullptr;  // [panels][D][panel]
   T *key_sums_ = nullptr, *value_sums_ = nullptr;        // [bands][block_keys][band]
   T *tile_scratch_ = nullptr, *clean_keys_ = nullptr, *scratch_rows_ = nullptr;
-  T *bias_scratch_ = nullptr, *diagonals_ = nullptr;
-  double* offset_sums_ = nullptr;
+  T* bias_scratch_ = nullptr;
+  OffsetSums offset_sums_;
   void* walk_memory_ = nullptr;
 };
 

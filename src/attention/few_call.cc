@@ -27,7 +27,7 @@ FewCall::FewCall(const ResolvedAttention& resolved, int threads, FewWorkspaces& 
     : problem(resolved),
       kernels(kernels::decode_kernels()),
       map(resolved, kFewQueries, threads, workspaces.map),
-      offset_bias(resolved, kernels.per_nat, workspaces.bias),
+      offset_bias(resolved, kernels.per_nat, 0, workspaces.bias),
       tiles(resolved),
       source(tiles.source()),
       group(resolved.heads / resolved.key_heads),

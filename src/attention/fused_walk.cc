@@ -50,7 +50,7 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
       vectors(resolved.queries <= kernels.lanes ? 1 : 2),
       panel(vectors * kernels.lanes),
       map(resolved, panel, threads, workspaces.map),
-      offset_bias(resolved, kernels.per_nat, workspaces.bias),
+      offset_bias(resolved, kernels.per_nat, panel, workspaces.bias),
       tiles(resolved),
       source(tiles.source()),
       multiplier(pairs == Pairs::multiplied ? multiplier_for<T>(resolved, source) : nullptr),
@@ -259,8 +259,7 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.sum = sum(slot);
   step.moment = moment(slot);
   step.cap = static_cast<T>(problem.softcap * static_cast<double>(call_.kernels.per_nat));
-  step.diagonal = nullptr;
-  step.bias = nullptr;
+  step.diagonal = step.bias = nullptr;
   step.first = step.last = step.select = step.factors = nullptr;
   step.key_base = 0;
   step.fresh = false;
@@ -272,10 +271,8 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
     step.bias = bias_;
   }
   if (call_.offset_bias.present()) {
-    T* diagonal = diagonal_ + kTile - 1;
-    if (call_.offset_bias.fill_diagonal(b_, h_, query, count, from, keys, panel, diagonal)) {
-      step.diagonal = diagonal;
-    } else {
+    step.diagonal = call_.offset_bias.diagonal(b_, h_, query, count, from, keys, diagonal_);
+    if (step.diagonal == nullptr) {
       if (step.bias == nullptr) std::fill_n(bias_, keys * panel, T{0});
       call_.offset_bias.add(b_, h_, query, count, from, keys, panel, bias_);
       step.bias = bias_;

@@ -5,17 +5,26 @@
 #include <cstdlib>
 #include <limits>
 
+#include "attention/carver.h"
 #include "kernels/attention_forward.h"
 #include "volvelle/attention/buckets.h"
 
 namespace volvelle {
 namespace {
 
-// Largest distance between a query and a key of the problem, and so the furthest that a table is
-// ever read.
-std::int64_t furthest(const ResolvedAttention& problem, const std::int64_t* query_at,
-                      const std::int64_t* key_at) {
-  std::int64_t most = 0;
+// Offsets beyond so many times the tokens are not laid out: positions lie far apart then, and most
+// places would never be read.
+constexpr std::int64_t kSparse = 4;
+
+struct OffsetRange {
+  std::int64_t low, high;
+};
+
+// The smallest and the largest key position minus query position of the problem.
+OffsetRange offsets_of(const ResolvedAttention& problem, const std::int64_t* query_at,
+                       const std::int64_t* key_at) {
+  OffsetRange range{std::numeric_limits<std::int64_t>::max(),
+                    std::numeric_limits<std::int64_t>::min()};
   for (std::int64_t b = 0; b < problem.batch; ++b) {
     std::int64_t q_low = problem.offset(b);
     std::int64_t q_high = q_low + problem.queries - 1;
@@ -33,9 +42,10 @@ std::int64_t furthest(const ResolvedAttention& problem, const std::int64_t* quer
       k_low = *low;
       k_high = *high;
     }
-    most = std::max({most, std::abs(k_high - q_low), std::abs(q_high - k_low)});
+    range.low = std::min(range.low, k_low - q_high);
+    range.high = std::max(range.high, k_high - q_low);
   }
-  return most;
+  return range;
 }
 
 // In the kernels' unit and type; what is finite stays finite.
@@ -46,49 +56,81 @@ T in_units(double nats, T per_nat) {
   return static_cast<T>(std::clamp(nats * static_cast<double>(per_nat), -kMost, kMost));
 }
 
+// Whether positions[0..count) are first, first + 1, ...
+bool runs_on(const std::int64_t* positions, int count) {
+  for (int i = 1; i < count; ++i) {
+    if (positions[i] != positions[0] + i) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 template <class T>
-OffsetBias<T>::OffsetBias(const ResolvedAttention& problem, T per_nat, Workspace& workspace)
+OffsetBias<T>::OffsetBias(const ResolvedAttention& problem, T per_nat, int panel,
+                          Workspace& workspace)
     : problem_(problem),
       present_(problem.slopes.present || problem.bias_table.present ||
                problem.bucket_table.present),
-      per_nat_(per_nat) {
+      per_nat_(per_nat),
+      panel_(panel) {
   if (!present_ || problem.queries == 0 || problem.keys == 0) return;
-  const std::int64_t query_count =
-      problem.query_positions.present ? problem.batch * problem.queries : 0;
-  const std::int64_t key_count = problem.key_positions.present ? problem.batch * problem.keys : 0;
   const bool tables = problem.bias_table.present || problem.bucket_table.present;
-  if (query_count + key_count == 0 && !tables) return;
-
-  // Positions first, in a temporary place of the same workspace: the tables' size depends on them.
-  auto* positions = static_cast<std::int64_t*>(
-      workspace.at_least(static_cast<std::size_t>(query_count + key_count) * 8));
-  const auto read_positions = [&] {
-    query_at_ = query_count > 0 ? positions : nullptr;
-    key_at_ = key_count > 0 ? positions + query_count : nullptr;
-    for (std::int64_t b = 0; b < problem.batch; ++b) {
-      for (std::int64_t i = 0; query_at_ != nullptr && i < problem.queries; ++i) {
-        query_at_[b * problem.queries + i] = problem.query_positions.integer(b, i);
-      }
-      for (std::int64_t j = 0; key_at_ != nullptr && j < problem.keys; ++j) {
-        key_at_[b * problem.keys + j] = problem.key_positions.integer(b, j);
-      }
-    }
+  const std::int64_t positions = (problem.query_positions.present ? problem.queries : 0) +
+                                 (problem.key_positions.present ? problem.keys : 0);
+  std::int64_t* at = nullptr;
+  const auto carve = [&](void* base) {
+    Carver carver(base);
+    at = carver.take<std::int64_t>(problem.batch * positions);
+    table_ = carver.take<T>(tables ? problem.heads * (2 * reach_ + 1) : 0);
+    laid_out_ = carver.take<T>(problem.heads * places_);
+    return carver.used();
   };
-  read_positions();
-  if (!tables) return;
+  // Positions first, then once more beside the tables, whose size depends on them.
+  reach_ = 0;
+  carve(workspace.at_least(carve(nullptr)));
+  read_positions(at);
+  const OffsetRange range = offsets_of(problem, query_at_, key_at_);
+  const std::int64_t furthest = std::max(std::abs(range.low), std::abs(range.high));
+  if (problem.bias_table.present) reach_ = (problem.bias_table.shape[1] - 1) / 2;
+  if (problem.bucket_table.present) reach_ = std::max(reach_, problem.max_distance);
+  reach_ = std::min(reach_, furthest);
+  const std::int64_t distinct = range.high - range.low + 1;
+  high_ = range.high;
+  if (panel > 0 && distinct <= kSparse * (problem.queries + problem.keys)) {
+    places_ = distinct + panel;
+  }
+  carve(workspace.at_least(carve(nullptr)));
+  read_positions(at);
+  if (tables) {
+    fill_table();
+  } else {
+    table_ = nullptr;
+  }
+  lay_out();
+}
+
+template <class T>
+void OffsetBias<T>::read_positions(std::int64_t* place) {
+  const ResolvedAttention& problem = problem_;
+  query_at_ = problem.query_positions.present ? place : nullptr;
+  if (query_at_ != nullptr) place += problem.batch * problem.queries;
+  key_at_ = problem.key_positions.present ? place : nullptr;
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t i = 0; query_at_ != nullptr && i < problem.queries; ++i) {
+      query_at_[b * problem.queries + i] = problem.query_positions.integer(b, i);
+    }
+    for (std::int64_t j = 0; key_at_ != nullptr && j < problem.keys; ++j) {
+      key_at_[b * problem.keys + j] = problem.key_positions.integer(b, j);
+    }
+  }
+}
+
+template <class T>
+void OffsetBias<T>::fill_table() {
+  const ResolvedAttention& problem = problem_;
   const std::int64_t table_half = (problem.bias_table.shape[1] - 1) / 2;
-  std::int64_t wanted = 0;
-  if (problem.bias_table.present) wanted = table_half;
-  if (problem.bucket_table.present) wanted = std::max(wanted, problem.max_distance);
-  reach_ = std::min(wanted, furthest(problem, query_at_, key_at_));
   const std::int64_t entries = 2 * reach_ + 1;
-  positions = static_cast<std::int64_t*>(
-      workspace.at_least(static_cast<std::size_t>(query_count + key_count) * 8 +
-                         static_cast<std::size_t>(problem.heads * entries) * sizeof(T)));
-  read_positions();
-  table_ = reinterpret_cast<T*>(positions + query_count + key_count);
   for (std::int64_t offset = -reach_; offset <= reach_; ++offset) {
     const std::int64_t bucket = problem.bucket_table.present
                                     ? bucket_of(offset, problem.buckets,
@@ -107,9 +149,29 @@ OffsetBias<T>::OffsetBias(const ResolvedAttention& problem, T per_nat, Workspace
 }
 
 template <class T>
+void OffsetBias<T>::lay_out() {
+  for (std::int64_t h = 0; h < problem_.heads; ++h) {
+    T* row = laid_out_ + h * places_;
+    const T steep = slope(h);
+    for (std::int64_t place = 0; place < places_; ++place) {
+      // Offsets stay within 2^32: exact in double, which converts in vectors.
+      const double distance = std::abs(static_cast<double>(offset_at(place)));
+      row[place] = -steep * static_cast<T>(distance);
+    }
+    if (table_ == nullptr) continue;
+    for (std::int64_t place = 0; place < places_; ++place) row[place] += tabled(h, high_ - place);
+  }
+}
+
+template <class T>
 T OffsetBias<T>::tabled(std::int64_t h, std::int64_t offset) const {
   if (table_ == nullptr) return 0;
   return table_[h * (2 * reach_ + 1) + std::clamp(offset, -reach_, reach_) + reach_];
+}
+
+template <class T>
+T OffsetBias<T>::slope(std::int64_t h) const {
+  return problem_.slopes.present ? static_cast<T>(problem_.slopes.value(h, 0)) * per_nat_ : T{0};
 }
 
 template <class T>
@@ -123,25 +185,20 @@ std::int64_t OffsetBias<T>::key_position(std::int64_t b, std::int64_t j) const {
 }
 
 template <class T>
-bool OffsetBias<T>::fill_diagonal(std::int64_t b, std::int64_t h, std::int64_t query, int count,
-                                  std::int64_t key, int keys, int panel, T* diagonal) const {
-  const std::int64_t q0 = query_position(b, query);
-  const std::int64_t k0 = key_position(b, key);
-  for (int i = 1; query_at_ != nullptr && i < count; ++i) {
-    if (query_position(b, query + i) != q0 + i) return false;
+const T* OffsetBias<T>::diagonal(std::int64_t b, std::int64_t h, std::int64_t query, int count,
+                                 std::int64_t key, int keys, T* scratch) const {
+  if (query_at_ != nullptr && !runs_on(query_at_ + b * problem_.queries + query, count)) {
+    return nullptr;
   }
-  for (int j = 1; key_at_ != nullptr && j < keys; ++j) {
-    if (key_position(b, key + j) != k0 + j) return false;
+  if (key_at_ != nullptr && !runs_on(key_at_ + b * problem_.keys + key, keys)) return nullptr;
+  const std::int64_t base = key_position(b, key) - query_position(b, query);
+  if (laid_out()) return laid_out_ + h * places_ + place_of(base);
+  T* middle = scratch + keys - 1;
+  const T steep = slope(h);
+  for (int x = 1 - keys; x < panel_; ++x) {
+    middle[x] = -steep * static_cast<T>(std::abs(base - x)) + tabled(h, base - x);
   }
-  const std::int64_t base = k0 - q0;
-  const T slope =
-      problem_.slopes.present ? static_cast<T>(problem_.slopes.value(h, 0)) * per_nat_ : T{0};
-  for (int x = 1 - keys; x < panel; ++x) {
-    diagonal[x] = -slope * static_cast<T>(std::abs(base - x));
-  }
-  if (table_ == nullptr) return true;
-  for (int x = 1 - keys; x < panel; ++x) diagonal[x] += tabled(h, base - x);
-  return true;
+  return middle;
 }
 
 template <class T>

@@ -14,15 +14,24 @@ namespace volvelle {
 template <class T>
 class OffsetBias {
  public:
-  OffsetBias(const ResolvedAttention& problem, T per_nat, Workspace& workspace);
+  /// `panel`: lanes of a panel of queries whose diagonals will be asked for; 0: none will.
+  OffsetBias(const ResolvedAttention& problem, T per_nat, int panel, Workspace& workspace);
 
   bool present() const { return present_; }
 
-  /// Where the queries' and the keys' positions each run on by one, the bias is constant along
-  /// diagonals: fills diagonal[x] for x in (-keys, panel) with the bias of query x against key 0,
-  /// so that query i meets key j at diagonal[i - j], and returns true. Else returns false.
-  bool fill_diagonal(std::int64_t b, std::int64_t h, std::int64_t query, int count,
-                     std::int64_t key, int keys, int panel, T* diagonal) const;
+  /// Where the positions of queries [query, query + count) and of keys [key, key + keys) each run
+  /// on by one, the bias is constant along diagonals: returns where query i meets key j at
+  /// [i - j], readable for i < panel too; else null. `scratch` has room for keys + panel numbers
+  /// and is written only where positions lie too far apart for laid_out().
+  const T* diagonal(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t key,
+                    int keys, T* scratch) const;
+
+  /// Whether every offset that occurs has a place among places(), from the largest down; so that
+  /// the place of query i and key j of a diagonal is place_of(offset of query 0 and key 0) + i - j.
+  bool laid_out() const { return places_ > 0; }
+  std::int64_t places() const { return places_; }
+  std::int64_t place_of(std::int64_t offset) const { return high_ - offset; }
+  std::int64_t offset_at(std::int64_t place) const { return high_ - place; }
 
   /// bias[j * panel + i] += the bias of query i and key j, in nats.
   void add(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t key,
@@ -35,13 +44,21 @@ class OffsetBias {
   std::int64_t reach() const { return reach_; }
 
  private:
+  void read_positions(std::int64_t* place);
+  void fill_table();
+  void lay_out();
   T tabled(std::int64_t h, std::int64_t offset) const;
+  T slope(std::int64_t h) const;
 
   const ResolvedAttention& problem_;
   bool present_;
   T per_nat_;
+  int panel_;
   std::int64_t reach_ = 0;            // table_ covers offsets [-reach, reach], clamped beyond
   T* table_ = nullptr;                // (H, 2 reach + 1); null: no table or bucket bias
+  std::int64_t high_ = 0;             // the largest offset that occurs
+  std::int64_t places_ = 0;           // from it down to the lowest, and a panel more
+  T* laid_out_ = nullptr;             // (H, places): all biases by offset, the largest first
   std::int64_t* query_at_ = nullptr;  // (B,T) explicit positions
   std::int64_t* key_at_ = nullptr;    // (B,S)
 };

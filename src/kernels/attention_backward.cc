@@ -86,18 +86,72 @@ void QueryGrads(const BackwardStep<T>& step, T* out) {
   });
 }
 
+// Every lane to the one above; lane 0 becomes 0.
 template <class T>
-void DiagonalSums(const BackwardStep<T>& step, T* sums) {
+class UpOneLane {
+ public:
+  using D = hn::ScalableTag<T>;
+#if HWY_TARGET == HWY_SCALAR
+  HWY_INLINE hn::Vec<D> operator()(hn::Vec<D> /*v*/) const { return hn::Zero(D()); }
+#else
+  using Index = hn::TFromD<hn::RebindToSigned<D> >;
+
+  HWY_INLINE hn::Vec<D> operator()(hn::Vec<D> v) const {
+    HWY_ALIGN Index lanes[kLanes<T>];
+    for (int i = 0; i < kLanes<T>; ++i) lanes[i] = static_cast<Index>(i > 0 ? i - 1 : 0);
+    const auto up = hn::TableLookupLanes(v, hn::SetTableIndices(D(), lanes));
+    return hn::IfThenZeroElse(hn::FirstN(D(), 1), up);
+  }
+#endif
+};
+
+// lines[lane - key] = the sum of the step's gradients of scores on that diagonal. A register holds
+// the sums of as many neighbouring diagonals as it has lanes and goes down with the keys: its top
+// one is complete then, and stays where it is put while the others are written over.
+template <int kVectors, class T>
+HWY_NOINLINE void SumDiagonals(const BackwardStep<T>& step, T* HWY_RESTRICT lines) {
   const hn::ScalableTag<T> d;
-  const int panel = step.tile.across * kLanes<T>;
-  for (int j = 0; j < step.tile.keys; ++j) {
-    for (int v = 0; v < step.tile.vectors; ++v) {
-      const int lane = v * kLanes<T>;
-      T* place = sums + lane - j;
-      const auto grads = hn::Load(d, step.score_grads + static_cast<int64_t>(j) * panel + lane);
-      hn::StoreU(hn::Add(hn::LoadU(d, place), grads), d, place);
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kL = kLanes<T>;
+  const int64_t panel = step.tile.across * kL;
+  const int keys = step.tile.keys;
+  const T* HWY_RESTRICT grads = step.score_grads;
+  const UpOneLane<T> up;
+  V sums = hn::Zero(d);
+  // A second vector's lanes meet the same diagonals as the first's, as many keys later.
+  for (int j = kVectors == 2 ? -kL : 0; j < keys; ++j) {
+    V add = j >= 0 ? hn::Load(d, grads + j * panel) : hn::Zero(d);
+    if (kVectors == 2 && j + kL < keys) {
+      add = hn::Add(add, hn::Load(d, grads + (j + kL) * panel + kL));
+    }
+    sums = hn::Add(up(sums), add);
+    hn::StoreU(sums, d, lines - j);
+  }
+}
+
+template <class T>
+void DiagonalSums(const BackwardStep<T>& step, double* HWY_RESTRICT sums) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<T, decltype(d)> narrow;
+  const int keys = step.tile.keys;
+  const int past = step.tile.vectors * kLanes<T>;
+  HWY_ALIGN T room[kTileKeys + kMaxPanel];
+  T* HWY_RESTRICT lines = room + keys - 1;
+  if (step.tile.vectors == 2) {
+    SumDiagonals<2>(step, lines);
+  } else {
+    SumDiagonals<1>(step, lines);
+  }
+  int at = 1 - keys;
+  for (; at + kLanes<double> <= past; at += kLanes<double>) {
+    auto sum = hn::LoadU(narrow, lines + at);
+    if constexpr (sizeof(T) == 8) {
+      hn::StoreU(hn::Add(hn::LoadU(d, sums + at), sum), d, sums + at);
+    } else {
+      hn::StoreU(hn::Add(hn::LoadU(d, sums + at), hn::PromoteTo(d, sum)), d, sums + at);
     }
   }
+  for (; at < past; ++at) sums[at] += static_cast<double>(lines[at]);
 }
 
 // Rows of a head lie as far apart as tokens do, where the hardware does not look ahead.

@@ -44,7 +44,7 @@ struct RowProduct {
 /// The backward kernels of one instruction set.
 template <class T>
 struct BackwardKernels {
-  /// Weights of the keys, exactly 0 where a key is not seen.
+  /// Weights of the keys, exactly 0 where a key is not seen and below 2^-100 (float64: 2^-979).
   void (*weights)(const BackwardStep<T>& step);
   /// Gradients of the scores behind cap and biases, from the weights; exactly 0 where not seen.
   void (*score_grads)(const BackwardStep<T>& step);
@@ -55,8 +55,8 @@ struct BackwardKernels {
   /// out[d][query] += sum over the keys of k[key][d] * score_grads[key][query]; [width][panel].
   void (*query_grads)(const BackwardStep<T>& step, T* out);
   void (*add_rows)(const RowProduct<T>& product);
-  /// sums[query - key] += score_grads[key][query].
-  void (*diagonal_sums)(const BackwardStep<T>& step, T* sums);
+  /// sums[query - key] += score_grads[key][query], for lanes of queries and keys of the step.
+  void (*diagonal_sums)(const BackwardStep<T>& step, double* sums);
   /// to[r] = the product of row r of a and row r of b.
   void (*row_dots)(const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, int rows,
                    int width, T* to);

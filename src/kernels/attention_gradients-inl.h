@@ -21,6 +21,14 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A weight from its score. What is below 2^-100 (float64: 2^-979) counts as 0: the gradients of
+// such scores would be subnormal numbers, which slow every product that they enter a hundredfold.
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V Weight(D d, V score, V lse) {
+  constexpr T kLeast = sizeof(T) == 8 ? T{-679} : T{-100};
+  return Power(d, hn::Sub(score, lse), kLeast);
+}
+
 // Scores straight to weights while they are in registers.
 template <int kRows, int kVectors, int kAcross, class T>
 HWY_NOINLINE void WeightBlock(const BackwardStep<T>& step, int first) {
@@ -30,13 +38,15 @@ HWY_NOINLINE void WeightBlock(const BackwardStep<T>& step, int first) {
   V sum[kRows][kVectors];
   DotSums<kRows, kVectors, kAcross>(d, tile.k + first * tile.k_stride, tile.k_stride, tile.queries,
                                     tile.width, sum);
+  const T* diagonal = RawDiagonal(tile, first);
+  if (diagonal != nullptr) AddDiagonals<kRows, kVectors>(d, diagonal, sum);
   T* HWY_RESTRICT out = tile.scores + first * kAcross * kLanes<T>;
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
     const V lse = hn::Load(d, step.lse + v * kLanes<T>);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      hn::Store(Power(d, hn::Sub(sum[r][v], lse)), d, out + (r * kAcross + v) * kLanes<T>);
+      hn::Store(Weight(d, sum[r][v], lse), d, out + (r * kAcross + v) * kLanes<T>);
     }
   }
 }
@@ -88,7 +98,7 @@ HWY_NOINLINE void ShapeWeights(const BackwardStep<T>& step, int from, int to) {
         score = hn::Mul(cap, t);
       }
       score = Biased<kAcross>(tile, score, j, lane);
-      hn::Store(seen.Kept(Power(d, hn::Sub(score, lse)), j, zero), d, place);
+      hn::Store(seen.Kept(Weight(d, score, lse), j, zero), d, place);
     }
   }
 }
@@ -122,9 +132,7 @@ struct PlainKeys {
 
 template <int kVectors, class T>
 HWY_INLINE PlainKeys PlainWeightKeys(const TileStep<T>& tile) {
-  if (tile.cap != 0 || tile.diagonal != nullptr || tile.bias != nullptr || tile.select != nullptr) {
-    return {0, 0};
-  }
+  if (tile.cap != 0 || tile.bias != nullptr || tile.select != nullptr) return {0, 0};
   if (tile.first == nullptr) return {0, tile.keys};
   if (tile.all_last - tile.all_first < kBlockRows<kVectors>) return {0, 0};
   return {tile.all_first, tile.all_last};
@@ -168,7 +176,8 @@ HWY_INLINE void ScoreGradsOf(const BackwardStep<T>& step) {
       const int first = from + block;
       DotBlock<decltype(rows)::value, kVectors, kAcross, false>(
           d, tile.v + first * tile.v_stride, tile.v_stride, step.grad_output, tile.value_width,
-          step.score_grads + first * kAcross * kLanes<T>, static_cast<T*>(nullptr));
+          static_cast<const T*>(nullptr), step.score_grads + first * kAcross * kLanes<T>,
+          static_cast<T*>(nullptr));
     });
     ShapeScoreGrads<kVectors, kAcross>(step, from, to);
   };

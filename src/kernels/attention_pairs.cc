@@ -22,10 +22,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86
 
-// Multiplies raw scores of keys [from, to) by the factor; kMax: the largest goes into `maximum`.
-template <int kVectors, bool kMax>
-HWY_INLINE void ScaleScores(float* HWY_RESTRICT scores, float by, int from, int to,
-                            float* HWY_RESTRICT maximum) {
+// Multiplies raw scores of keys [from, to) by the factor and adds `diagonal`, unless it is null, of
+// key 0; kMax: the largest goes into `maximum`.
+template <int kVectors, bool kMax, bool kDiagonal>
+HWY_INLINE void ScaleScoresOf(float* HWY_RESTRICT scores, float by,
+                              const float* HWY_RESTRICT diagonal, int from, int to,
+                              float* HWY_RESTRICT maximum) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int kPanel = kVectors * kLanes<float>;
@@ -36,12 +38,24 @@ HWY_INLINE void ScaleScores(float* HWY_RESTRICT scores, float by, int from, int 
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       float* HWY_RESTRICT place = scores + j * kPanel + v * kLanes<float>;
-      const V score = hn::Mul(factor, hn::Load(d, place));
+      V score = hn::Mul(factor, hn::Load(d, place));
+      if (kDiagonal) score = hn::Add(score, hn::LoadU(d, diagonal + v * kLanes<float> - j));
       hn::Store(score, d, place);
       if (kMax) top[v] = hn::Max(top[v], score);
     }
   }
   for (int v = 0; kMax && v < kVectors; ++v) hn::Store(top[v], d, maximum + v * kLanes<float>);
+}
+
+template <int kVectors, bool kMax>
+HWY_INLINE void ScaleScores(float* HWY_RESTRICT scores, float by,
+                            const float* HWY_RESTRICT diagonal, int from, int to,
+                            float* HWY_RESTRICT maximum) {
+  if (diagonal != nullptr) {
+    ScaleScoresOf<kVectors, kMax, true>(scores, by, diagonal, from, to, maximum);
+  } else {
+    ScaleScoresOf<kVectors, kMax, false>(scores, by, diagonal, from, to, maximum);
+  }
 }
 
 // Scores of odd keys and odd queries, from float32 rows, in place of those of pairs.
@@ -51,6 +65,7 @@ HWY_NOINLINE void ReplaceOddScores(const TileStep<float>& step, const PairStep& 
   constexpr int kPanel = kVectors * kLanes<float>;
   TileStep<float> exact = step;
   exact.scores = pair.scores;
+  exact.diagonal = nullptr;
   HWY_ALIGN float unused[kPanel] = {};
   Scores<kVectors, kVectors, false>(exact, 0, step.keys, unused);
   for (int v = 0; v < kVectors; ++v) {
@@ -146,12 +161,13 @@ HWY_INLINE void PairSoftmaxOf(const TileStep<float>& step, const PairStep& pair,
   }
   float by = pair.factor;
   if (pair.odd_keys != nullptr || pair.odd_queries != nullptr) {
-    ScaleScores<kVectors, false>(step.scores, by, 0, step.keys, raised);
+    ScaleScores<kVectors, false>(step.scores, by, nullptr, 0, step.keys, raised);
     ReplaceOddScores<kVectors>(step, pair);
     by = 1;
   }
   FinalScoresOf<kVectors, kVectors>(step, raised, [&](auto max, int from, int to) HWY_ATTR {
-    ScaleScores<kVectors, decltype(max)::value>(step.scores, by, from, to, raised);
+    ScaleScores<kVectors, decltype(max)::value>(step.scores, by, RawDiagonal(step, 0), from, to,
+                                                raised);
   });
   if (multiplier.stay_awake != nullptr) multiplier.stay_awake();
   if (step.moment != nullptr) {

@@ -22,7 +22,15 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Raw scores of keys [from, to); kMax: their largest per query goes into `maximum`.
+// The bias of the first key and query of keys from `from` on, where it joins the raw scores: under
+// a cap it has to wait.
+template <class T>
+HWY_INLINE const T* RawDiagonal(const TileStep<T>& step, int from) {
+  return step.diagonal == nullptr || step.cap != 0 ? nullptr : step.diagonal - from;
+}
+
+// Raw scores of keys [from, to), with what RawDiagonal adds; kMax: their largest per query goes
+// into `maximum`.
 template <int kVectors, int kAcross, bool kMax, class T>
 HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
   const hn::ScalableTag<T> d;
@@ -30,7 +38,7 @@ HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRIC
     const int first = from + block;
     DotBlock<decltype(rows)::value, kVectors, kAcross, kMax>(
         d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
-        step.scores + first * kAcross * kLanes<T>, maximum);
+        RawDiagonal(step, first), step.scores + first * kAcross * kLanes<T>, maximum);
   });
 }
 
@@ -45,11 +53,14 @@ HWY_INLINE V InUnits(D d, V bias) {
   return hn::IfThenElse(hn::Gt(hn::Abs(bias), most), bias, held);
 }
 
-// A score of key j and the vector of queries at `lane` with its additive biases.
+// A score of key j and the vector of queries at `lane` with the additive biases that its raw score
+// left out.
 template <int kAcross, class T, class V>
 HWY_INLINE V Biased(const TileStep<T>& step, V score, int j, int lane) {
   const hn::ScalableTag<T> d;
-  if (step.diagonal != nullptr) score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
+  if (step.diagonal != nullptr && step.cap != 0) {
+    score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
+  }
   if (step.bias != nullptr) {
     const int64_t at = static_cast<int64_t>(j) * kAcross * kLanes<T> + lane;
     score = hn::Add(score, InUnits(d, hn::Load(d, step.bias + at)));
@@ -127,7 +138,7 @@ template <int kVectors, int kAcross, class T, class Raw>
 HWY_INLINE void FinalScoresOf(const TileStep<T>& step, T* HWY_RESTRICT maximum, Raw&& raw) {
   constexpr std::true_type kMax;
   constexpr std::false_type kNoMax;
-  const bool biased = step.cap != 0 || step.diagonal != nullptr || step.bias != nullptr;
+  const bool biased = step.cap != 0 || step.bias != nullptr;
   const bool masked = step.first != nullptr || step.select != nullptr;
   if (!biased && !masked) {
     raw(kMax, 0, step.keys);

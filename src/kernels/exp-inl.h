@@ -25,12 +25,12 @@ template <>
 inline constexpr float kPerNat<float> = 1.44269504088896341f;
 
 // 2^x for x <= 0. Relative error at most 1.6e-7 (measured by kernels/exp_test.cc); 2^0 = 1 and
-// 2^-inf = 0 exactly, NaN stays NaN; results below 2^-126 are 0, for as subnormal weights they
-// would slow every product that they enter a hundredfold. The polynomial is minimax on [-1/2, 1/2]
+// 2^-inf = 0 exactly, NaN stays NaN; 0 for x below `least`, -126 or more: subnormal weights would
+// slow every product that they enter a hundredfold. The polynomial is minimax on [-1/2, 1/2]
 // in relative error with its constant held at 1.
 template <class D>
   requires std::is_same_v<hn::TFromD<D>, float>
-HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x) {
+HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x, float least = -126.0f) {
   const auto c6 = hn::Set(d, 0.000155946781613f);
   const auto c5 = hn::Set(d, 0.00134066439024f);
   const auto c4 = hn::Set(d, 0.00961769297299f);
@@ -47,7 +47,7 @@ HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x) {
   p = hn::MulAdd(p, r, c2);
   p = hn::MulAdd(p, r, c1);
   p = hn::MulAdd(p, r, one);
-  const __mmask16 normal = _mm512_cmp_ps_mask(x.raw, _mm512_set1_ps(-126.0f), _CMP_NLT_UQ);
+  const __mmask16 normal = _mm512_cmp_ps_mask(x.raw, _mm512_set1_ps(least), _CMP_NLT_UQ);
   return hn::Vec<D>{_mm512_maskz_scalef_ps(normal, p.raw, hn::Sub(x, r).raw)};
 #else
   const hn::RebindToSigned<D> di;
@@ -63,17 +63,17 @@ HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x) {
   p = hn::MulAdd(p, r, one);
   const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
   const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-  const auto tiny = hn::Lt(x, hn::Set(d, -126.0f));
+  const auto tiny = hn::Lt(x, hn::Set(d, least));
   const auto result = hn::IfThenZeroElse(tiny, scaled);
   return hn::IfThenElse(hn::Eq(x, x), result, x);
 #endif
 }
 
-// e^x for x <= 0; NaN stays NaN, e^-inf = 0 exactly, and so is what would be subnormal.
+// e^x for x <= 0; NaN stays NaN, e^-inf = 0 exactly, and so it is below `least`, -708 or more.
 template <class D>
   requires std::is_same_v<hn::TFromD<D>, double>
-HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x) {
-  const auto tiny = hn::Lt(x, hn::Set(d, -708.0));
+HWY_INLINE hn::Vec<D> Power(D d, hn::Vec<D> x, double least = -708.0) {
+  const auto tiny = hn::Lt(x, hn::Set(d, least));
   const auto result = hn::IfThenZeroElse(tiny, hn::Exp(d, x));
   return hn::IfThenElse(hn::Eq(x, x), result, x);
 }

@@ -41,9 +41,17 @@ Recipe bare(DType dtype, std::uint64_t seed) {
   return recipe;
 }
 
+Recipe by_offset(DType dtype, std::uint64_t seed) {
+  Recipe recipe = bare(dtype, seed);
+  recipe.causal = recipe.slopes = true;
+  recipe.table_reach = 30;
+  recipe.buckets = Buckets::one_way;
+  return recipe;
+}
+
 TEST(Bits, AreTheSameForOneToEightThreads) {
   for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    for (const Recipe& recipe : {busy(dtype, 5), bare(dtype, 6)}) {
+    for (const Recipe& recipe : {busy(dtype, 5), bare(dtype, 6), by_offset(dtype, 7)}) {
       const Made made = make(recipe);
       for (const Route& route : routes()) {
         const Answer alone = answer(made.problem, route, 1);

@@ -45,9 +45,18 @@ Recipe summed_over_keys(DType dtype) {
   return recipe;
 }
 
+Recipe by_offset(DType dtype) {
+  Recipe recipe = deep(dtype);
+  recipe.causal = recipe.slopes = true;
+  recipe.table_reach = 300;
+  recipe.buckets = Buckets::two_way;
+  return recipe;
+}
+
 TEST(FusedBackwardBits, AreTheSameForOneToEightThreads) {
   for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    for (const Recipe& recipe : {deep(dtype), busy(dtype), summed_over_keys(dtype)}) {
+    for (const Recipe& recipe :
+         {deep(dtype), busy(dtype), summed_over_keys(dtype), by_offset(dtype)}) {
       SCOPED_TRACE(::testing::PrintToString(recipe));
       const Made made = make(recipe);
       for (const Route& route : fused_routes()) {

@@ -125,14 +125,16 @@ void check_step(int keys, int width, int value_width, int vectors, bool masked) 
       ASSERT_NEAR(sums.at(d * panel + x), wanted, tolerance<T>() * (1 + std::fabs(wanted)) * 10);
     }
   }
-  Numbers<T> diagonals(keys + panel);
-  backward.diagonal_sums(step, diagonals.data() + keys - 1);
+  std::vector<double> diagonals(static_cast<std::size_t>(keys + panel + 1), 7.0);
+  backward.diagonal_sums(step, diagonals.data() + keys);
+  EXPECT_EQ(diagonals.front(), 7) << "beyond the last key";
+  EXPECT_EQ(diagonals.back(), 7) << "beyond the last query";
   for (int offset = 1 - keys; offset < panel; ++offset) {
-    double wanted = 0;
+    double wanted = 7;
     for (int j = std::max(0, -offset); j < keys && j + offset < panel; ++j) {
       wanted += grads.at(j * panel + j + offset);
     }
-    ASSERT_NEAR(diagonals.at(offset + keys - 1), wanted,
+    ASSERT_NEAR(diagonals.at(static_cast<std::size_t>(offset + keys)), wanted,
                 tolerance<T>() * (1 + std::fabs(wanted)) * 10);
   }
 }
@@ -150,6 +152,57 @@ void check_steps() {
 TEST_P(BackwardOnEveryTarget, WeightsAndGradientsOfScoresAreTheFormulas) {
   check_steps<float>();
   check_steps<double>();
+}
+
+// Two keys of scores 0 and x - 1, some of it a bias by distance: of the second one's weight nothing
+// is left where gradients would be subnormal numbers.
+template <class T>
+void check_small_weights(T border) {
+  const auto& forward = kernels::forward_kernels<T>();
+  const int panel = forward.lanes;
+  for (T x = border - 8; x <= border + 8; x += T{0.5}) {
+    Numbers<T> k(2), v(2), q(panel), grad(panel), lse(panel), delta(panel);
+    Numbers<T> weights(kernels::kTileKeys * panel), grads(kernels::kTileKeys * panel);
+    Numbers<T> line(panel + 1);
+    for (int i = 0; i < panel + 1; ++i) line[i] = static_cast<T>(i);
+    kernels::BackwardStep<T> step;
+    step.tile.k = k.data();
+    step.tile.v = v.data();
+    step.tile.k_stride = step.tile.v_stride = step.tile.width = step.tile.value_width = 1;
+    step.tile.keys = 2;
+    step.tile.vectors = step.tile.across = 1;
+    step.tile.queries = q.data();
+    step.tile.scores = weights.data();
+    step.tile.diagonal = line.data() + 1;  // query i and key j: 1 + i - j
+    step.grad_output = grad.data();
+    step.lse = lse.data();
+    step.delta = delta.data();
+    step.score_grads = grads.data();
+    for (int i = 0; i < panel; ++i) {
+      q[i] = x;
+      lse[i] = static_cast<T>(i + 1);
+      delta[i] = static_cast<T>(-1e-3);
+    }
+    k[1] = 1;
+    kernels::backward_kernels<T>().weights(step);
+    kernels::backward_kernels<T>().score_grads(step);
+    for (int i = 0; i < panel; ++i) {
+      ASSERT_EQ(weights.at(i), 1) << "query " << i;
+      const double ours = weights.at(panel + i);
+      if (x - 1 < border) {
+        ASSERT_EQ(ours, 0) << "query " << i << ", score " << x;
+        continue;
+      }
+      const double unit = static_cast<double>(forward.per_nat);
+      ASSERT_NEAR(ours / std::exp(static_cast<double>(x - 1) / unit), 1, 2e-5);
+      ASSERT_GE(grads.at(panel + i), static_cast<double>(std::numeric_limits<T>::min()));
+    }
+  }
+}
+
+TEST_P(BackwardOnEveryTarget, WeightsTooSmallForGradientsAreNothing) {
+  check_small_weights<float>(-100);
+  check_small_weights<double>(-679);
 }
 
 template <class T>
