@@ -1,6 +1,7 @@
 #include "measure/training_model.h"
 
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ LanguageModelOptions options_of(const TrainingShape& shape, DType dtype) {
   options.stack.causal = true;
   options.stack.dtype = dtype;
   options.vocabulary = shape.vocabulary;
-  options.context = shape.tokens;
+  options.positions = "learned(rows=" + std::to_string(shape.tokens) + ")";
   options.tied = true;
   return options;
 }

@@ -32,7 +32,8 @@ struct BuiltStep {
   std::vector<BuiltBranch> branches;
 };
 
-std::unique_ptr<MultiHeadAttention> make_attention(const StackOptions& options) {
+std::unique_ptr<MultiHeadAttention> make_attention(const StackOptions& options,
+                                                   std::shared_ptr<PositionScheme> positions) {
   return std::make_unique<MultiHeadAttention>(
       MultiHeadAttentionOptions{.width = options.width,
                                 .heads = options.heads,
@@ -43,6 +44,7 @@ std::unique_ptr<MultiHeadAttention> make_attention(const StackOptions& options) 
                                 .query_key_norm = options.query_key_norm,
                                 .query_key_epsilon = options.epsilon == 0 ? 1e-6 : options.epsilon,
                                 .causal = options.causal,
+                                .positions = std::move(positions),
                                 .dropout = options.dropout,
                                 .dtype = options.dtype});
 }
@@ -79,10 +81,11 @@ void check_placement(const NormPlacement& placement) {
   }
 }
 
-BuiltBranch build(const PlacementBranch& branch, const StackOptions& options) {
+BuiltBranch build(const PlacementBranch& branch, const StackOptions& options,
+                  const std::shared_ptr<PositionScheme>& positions) {
   BuiltBranch built;
   if (branch.sublayer == Sublayer::attention) {
-    built.attention = make_attention(options);
+    built.attention = make_attention(options, positions);
   } else {
     built.feed_forward = make_feed_forward(options);
   }
@@ -111,9 +114,14 @@ struct Block::Parts {
                   const Variable& residual) const;
 };
 
-Block::Block(const StackOptions& options, const NormPlacement& placement)
+Block::Block(const StackOptions& options, const NormPlacement& placement,
+             std::shared_ptr<PositionScheme> positions)
     : parts_(std::make_unique<Parts>()) {
   check_placement(placement);
+  if (!positions && options.positions != "none") {
+    throw InvalidArgument("[block] positions '" + options.positions +
+                          "' are for a stack to read; give the block its scheme (make_positions)");
+  }
   check_dropout("block", options.dropout);
   const DepthFactors depth = depth_factors(options.layers);
   parts_->placement = placement;
@@ -124,7 +132,7 @@ Block::Block(const StackOptions& options, const NormPlacement& placement)
     built.stream_factor = step.stream_factor.value_or(depth.alpha);
     for (const PlacementBranch& branch : step.branches) {
       if (branch.shared && !built.shared) built.shared = make_slot(branch.before, options);
-      built.branches.push_back(build(branch, options));
+      built.branches.push_back(build(branch, options, positions));
     }
     built.stream = make_slot(step.stream, options);
     parts_->steps.push_back(std::move(built));
@@ -161,6 +169,16 @@ Block::Block(const StackOptions& options, const NormPlacement& placement)
 Block::~Block() = default;
 
 const NormPlacement& Block::placement() const noexcept { return parts_->placement; }
+
+std::vector<const MultiHeadAttention*> Block::attentions() const {
+  std::vector<const MultiHeadAttention*> all;
+  for (const BuiltStep& step : parts_->steps) {
+    for (const BuiltBranch& branch : step.branches) {
+      if (branch.attention) all.push_back(branch.attention.get());
+    }
+  }
+  return all;
+}
 
 Variable Block::Parts::branch(const BuiltBranch& branch, const Variable& input,
                               const ForwardOptions& how, const Variable& residual) const {

@@ -1,17 +1,19 @@
 #include "volvelle/nn/language_model.h"
 
-#include <optional>
+#include <cmath>
 #include <string>
 #include <utility>
 
+#include "nn/language_model_parts.h"
 #include "nn/parameter.h"
 #include "nn/parameter_size.h"
+#include "nn/placed_tokens.h"
+#include "nn/stack_positions.h"
+#include "nn/stack_sizes.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/threads.h"
-#include "volvelle/nn/embedding.h"
-#include "volvelle/nn/placement.h"
-#include "volvelle/nn/positions/learned.h"
 #include "volvelle/ops/linear_variable.h"
+#include "volvelle/ops/scale.h"
 
 namespace volvelle {
 namespace {
@@ -20,64 +22,54 @@ constexpr const char* kModule = "language model";
 
 const LanguageModelOptions& checked(const LanguageModelOptions& options) {
   check_size(kModule, "vocabulary", options.vocabulary);
-  if (options.context < 0) check_size(kModule, "context", options.context);
   check_size(kModule, "width", options.stack.width);
-  const double tables = static_cast<double>(options.vocabulary) * (options.tied ? 1 : 2) +
-                        static_cast<double>(options.context);
+  const double tables = static_cast<double>(options.vocabulary) * (options.tied ? 1 : 2);
   check_parameters_fit(kModule, tables * static_cast<double>(options.stack.width),
                        options.stack.dtype);
+  check_layers(options.stack.layers);
   return options;
 }
 
-// The last product; its weight may be somebody else's, under a second name.
-class Head : public Module {
- public:
-  Head(Variable weight, Variable bias) : weight_(std::move(weight)), bias_(std::move(bias)) {
-    add_parameter("weight", weight_);
-    add_parameter("bias", bias_);
-  }
-  Variable forward(const Variable& x, const ForwardOptions& how) const {
-    return linear(x, weight_, bias_,
-                  {.dtype = weight_.dtype(),
-                   .compute = compute_of(weight_.dtype(), how),
-                   .threads = how.threads});
-  }
-  void initialize(Initializer& initializer) { initializer.linear(weight_, bias_); }
-
- private:
-  Variable weight_, bias_;
-};
-
-Head make_head(const LanguageModelOptions& options, const Embedding& embedding) {
+LanguageHead make_head(const LanguageModelOptions& options, const Embedding& embedding) {
   const DType dtype = options.stack.dtype;
   Variable bias;
   if (options.head_bias) bias = make_parameter(kModule, dtype, {options.vocabulary});
-  if (options.tied) return Head(embedding.weight(), bias);
-  return Head(make_parameter(kModule, dtype, {options.vocabulary, options.stack.width}), bias);
+  if (options.tied) return LanguageHead(embedding.weight(), bias);
+  return LanguageHead(make_parameter(kModule, dtype, {options.vocabulary, options.stack.width}),
+                      bias);
 }
 
 }  // namespace
 
-struct LanguageModel::Parts {
-  explicit Parts(const LanguageModelOptions& given)
-      : options(checked(given)),
-        stack(given.stack),
-        embedding(given.vocabulary, given.stack.width, given.stack.dtype),
-        head(make_head(given, embedding)) {
-    if (given.context > 0) {
-      positions.emplace(given.context, given.stack.width, given.stack.dtype);
-    }
-  }
+Variable LanguageHead::forward(const Variable& x, const ForwardOptions& how) const {
+  return linear(x, weight_, bias_,
+                {.dtype = weight_.dtype(),
+                 .compute = compute_of(weight_.dtype(), how),
+                 .threads = how.threads});
+}
 
-  LanguageModelOptions options;
-  Stack stack;
-  Embedding embedding;
-  std::optional<LearnedPositions> positions;
-  Head head;
-};
+LanguageModel::Parts::Parts(const LanguageModelOptions& given, const SplitPositions& split)
+    : options(given),
+      stack(split.stack),
+      embedding(given.vocabulary, given.stack.width, given.stack.dtype),
+      head(make_head(given, embedding)) {
+  if (split.of_tokens) {
+    positions = make_positions(*split.of_tokens, position_context(given.stack));
+  }
+}
+
+Variable LanguageModel::Parts::hidden(const View& ids, const View& places,
+                                      const ForwardOptions& how, StackTrace* trace) const {
+  Variable x = embedding.forward(ids);
+  if (options.scale_embedding) {
+    x = scale(x, std::sqrt(static_cast<double>(options.stack.width)));
+  }
+  if (positions) x = positions->add_to_tokens(x, places);
+  return stack.forward(x, how, trace);
+}
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options)
-    : parts_(std::make_unique<Parts>(options)) {
+    : parts_(std::make_unique<Parts>(checked(options), split_positions(options))) {
   add_module("embedding", parts_->embedding);
   if (parts_->positions) add_module("positions", *parts_->positions);
   add_module("stack", parts_->stack);
@@ -87,6 +79,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options)
 LanguageModel::~LanguageModel() = default;
 
 const LanguageModelOptions& LanguageModel::options() const noexcept { return parts_->options; }
+const Stack& LanguageModel::stack() const noexcept { return parts_->stack; }
 
 Variable LanguageModel::forward(const View& ids, const ForwardOptions& how,
                                 StackTrace* trace) const {
@@ -96,10 +89,15 @@ Variable LanguageModel::forward(const View& ids, const ForwardOptions& how,
                           (ids ? to_string(ids.shape()) : std::string("(absent)")) +
                           " must be (B,T) or (T)");
   }
+  if (how.cache != nullptr) {
+    throw InvalidArgument("[" + std::string(kModule) +
+                          "] a cache is read by extend and step, not by forward");
+  }
   const ThreadScope scope(how.threads);
-  Variable x = parts.embedding.forward(ids);
-  if (parts.positions) x = parts.positions->forward(x);
-  return parts.head.forward(parts.stack.forward(x, how, trace), how);
+  const std::int64_t batch = ids.rank() == 2 ? ids.shape()[0] : 1;
+  const PlacedTokens tokens(how.tokens, batch, ids.shape()[ids.rank() - 1]);
+  const Variable x = parts.hidden(ids, tokens.positions().view(), how, trace);
+  return parts.head.forward(x, how);
 }
 
 void LanguageModel::initialize(Initializer& initializer) {

@@ -1,14 +1,18 @@
 #include "volvelle/nn/multi_head_attention.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "nn/dropout_place.h"
 #include "nn/parameter.h"
+#include "nn/placed_tokens.h"
+#include "nn/projected_tokens.h"
 #include "nn/scale_rows.h"
 #include "volvelle/attention/attend_variable.h"
 #include "volvelle/base/error.h"
+#include "volvelle/nn/positions/scheme.h"
 #include "volvelle/ops/linear_variable.h"
 #include "volvelle/ops/reshape.h"
 #include "volvelle/ops/rows.h"
@@ -45,6 +49,11 @@ MultiHeadAttentionOptions complete(MultiHeadAttentionOptions options) {
   check_size(kModule, "memory_width", options.memory_width);
   if (options.memory_width != options.width) options.separate = true;
   check_dropout(kModule, options.dropout);
+  if (options.positions && options.positions->facts().door == PositionDoor::tokens) {
+    refuse(
+        "the position scheme is one that is added to the token vectors, before the first block; "
+        "give it to the model (LanguageModelOptions::positions)");
+  }
   return options;
 }
 
@@ -68,10 +77,6 @@ Variable normed_heads(const Variable& tokens, const RmsNorm& norm, std::int64_t 
 }
 
 }  // namespace
-
-struct MultiHeadAttention::Projected {
-  Variable q, k, v;
-};
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     : options_(complete(options)),
@@ -98,11 +103,17 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   add_parameter("v_proj_weight", v_proj_weight_);
   add_parameter("in_proj_bias", in_proj_bias_);
   add_module("out_proj", out_proj_);
-  if (!options_.query_key_norm) return;
-  q_norm_.emplace(options_.head_width, options_.query_key_epsilon, options_.dtype);
-  k_norm_.emplace(options_.head_width, options_.query_key_epsilon, options_.dtype);
-  add_module("q_norm", *q_norm_);
-  add_module("k_norm", *k_norm_);
+  if (options_.query_key_norm) {
+    q_norm_.emplace(options_.head_width, options_.query_key_epsilon, options_.dtype);
+    k_norm_.emplace(options_.head_width, options_.query_key_epsilon, options_.dtype);
+    add_module("q_norm", *q_norm_);
+    add_module("k_norm", *k_norm_);
+  }
+  if (!options_.positions) return;
+  add_module("positions", *options_.positions);
+  const PositionFacts facts = options_.positions->facts();
+  keys_turn_late_ = facts.door == PositionDoor::turn && !facts.keys_cached_turned;
+  steady_positions_ = facts.steady_positions;
 }
 
 Variable MultiHeadAttention::project_packed(const Variable& x, const ForwardOptions& how) const {
@@ -130,11 +141,55 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Variable& x, con
           projected(memory, v_proj_weight_, queries + keys, keys)};
 }
 
+MultiHeadAttention::Projected MultiHeadAttention::project_apart(const Variable& x,
+                                                                const Variable& memory,
+                                                                const ForwardOptions& how) const {
+  if (options_.separate || memory) {
+    return with_normed_heads(project(x, memory ? memory : x, how), how);
+  }
+  std::vector<Variable> parts =
+      split(project_packed(x, how),
+            std::vector<std::int64_t>{query_columns(options_), key_columns(options_),
+                                      key_columns(options_)});
+  return with_normed_heads({parts[0], parts[1], parts[2]}, how);
+}
+
 MultiHeadAttention::Projected MultiHeadAttention::with_normed_heads(
     Projected projected, const ForwardOptions& how) const {
   if (!q_norm_) return projected;
   return {normed_heads(projected.q, *q_norm_, options_.heads, how),
           normed_heads(projected.k, *k_norm_, options_.key_heads, how), std::move(projected.v)};
+}
+
+void MultiHeadAttention::enter_positions(AttendVariableOptions& attention,
+                                         const AttentionCall& call,
+                                         const PlacedTokens& tokens) const {
+  AttentionProblem& rules = attention.rules;
+  const bool given = rules.query_positions || rules.key_positions;
+  if (given && tokens.has_positions()) {
+    refuse("positions are given twice: as token places and among the call's rules");
+  }
+  if (!call.memory && !given) {
+    const AttentionPlaces places = tokens.attention_places();
+    if (tokens.has_segments() && steady_positions_ && places.positions > *steady_positions_) {
+      refuse("beyond " + std::to_string(*steady_positions_) +
+             " positions this scheme goes by the length that a row has reached, and a row of "
+             "several documents has several: give each document a row of its own");
+    }
+    rules.query_positions = places.query_positions;
+    rules.key_positions = places.key_positions;
+    return options_.positions->enter(attention, places);
+  }
+  if (!rules.query_positions || !rules.key_positions) {
+    refuse(
+        "positions of queries and of keys are both needed: with a position scheme, and a memory or "
+        "positions of its own, give query_positions and key_positions among the call's rules");
+  }
+  AttentionPlaces places{.query_positions = rules.query_positions,
+                         .key_positions = rules.key_positions};
+  places.positions = std::max(position_bound("query_positions", rules.query_positions),
+                              position_bound("key_positions", rules.key_positions));
+  options_.positions->enter(attention, places);
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, const ForwardOptions& how,
@@ -143,29 +198,34 @@ Variable MultiHeadAttention::forward(const Variable& x, const ForwardOptions& ho
     refuse("dropout is the module's own (" + std::to_string(options_.dropout) +
            "); leave it out of the call's rules");
   }
+  if (how.cache != nullptr) return forward_cached(x, how, call);
   AttendVariableOptions attention{.heads = options_.heads,
                                   .key_heads = options_.key_heads,
                                   .rules = call.rules,
                                   .threads = how.threads};
   attention.rules.causal = call.rules.causal || options_.causal;
+  const bool batched = x && x.rank() == 3;
+  const PlacedTokens tokens(how.tokens, batched ? x.shape()[0] : 1,
+                            x && x.rank() >= 2 ? x.shape()[x.rank() - 2] : 0);
+  if (!call.memory) {
+    tokens.exclude(attention.rules);
+  } else if (tokens.has_segments()) {
+    refuse(
+        "segments say which tokens of one sequence belong together, not which of a memory they "
+        "see; give query_segments and key_segments among the call's rules");
+  }
+  if (options_.positions) enter_positions(attention, call, tokens);
   if (how.training) {
     attention.rules.dropout = options_.dropout;
     attention.rules.dropout_seed = at_place(how, 0).dropout_seed;
   }
 
   Variable read;
-  if (options_.separate || call.memory) {
-    const Projected apart = with_normed_heads(project(x, call.memory ? call.memory : x, how), how);
+  if (options_.separate || call.memory || q_norm_) {
+    const Projected apart = project_apart(x, call.memory, how);
     read = attend(apart.q, apart.k, apart.v, attention);
-  } else if (!q_norm_) {
-    read = attend_packed(project_packed(x, how), attention);
   } else {
-    const std::vector<Variable> parts =
-        split(project_packed(x, how),
-              std::vector<std::int64_t>{query_columns(options_), key_columns(options_),
-                                        key_columns(options_)});
-    const Projected apart = with_normed_heads({parts[0], parts[1], parts[2]}, how);
-    read = attend(apart.q, apart.k, apart.v, attention);
+    read = attend_packed(project_packed(x, how), attention);
   }
   return out_proj_.forward(read, how, {.residual = call.residual, .dtype = options_.dtype});
 }

@@ -7,27 +7,23 @@
 #include "nn/dropout_place.h"
 #include "nn/parameter.h"
 #include "nn/parameter_size.h"
+#include "nn/stack_positions.h"
+#include "nn/stack_sizes.h"
 #include "volvelle/autograd/no_grad.h"
 #include "volvelle/autograd/recompute.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/threads.h"
 #include "volvelle/nn/block.h"
 #include "volvelle/nn/placement.h"
+#include "volvelle/nn/positions/scheme.h"
 
 namespace volvelle {
 namespace {
 
-// A stack this deep is a slip, and its table of blocks alone would not fit.
-constexpr std::int64_t kMostLayers = 1'000'000;
-
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("[stack] " + text); }
 
 void check_sizes(const StackOptions& options) {
-  check_size("stack", "layers", options.layers);
-  if (options.layers > kMostLayers) {
-    refuse("layers=" + std::to_string(options.layers) + " must be at most " +
-           std::to_string(kMostLayers));
-  }
+  check_layers(options.layers);
   check_size("stack", "width", options.width);
   check_size("stack", "heads", options.heads);
   check_size("stack", "feed_forward", options.feed_forward);
@@ -55,6 +51,7 @@ struct Stack::Parts {
   StackOptions options;
   // Shared with the tape, which runs a block again where activations are recomputed.
   std::vector<std::shared_ptr<Block>> blocks;
+  std::vector<LayerPositions> positions;
   std::unique_ptr<Norm> norm;
   double initial_factor = 1;
 
@@ -68,9 +65,14 @@ Stack::Stack(const StackOptions& options) : parts_(std::make_unique<Parts>()) {
       placements_by_layer(options.placement, options.layers);
   check_parameters_fit("stack", parameters_of(options, placements), options.dtype);
   parts_->options = options;
-  for (const NormPlacement& placement : placements) {
-    parts_->blocks.push_back(std::make_shared<Block>(options, placement));
-    add_module("layers." + std::to_string(parts_->blocks.size() - 1), *parts_->blocks.back());
+  parts_->positions = make_stack_positions(options);
+  for (std::size_t layer = 0; layer < placements.size(); ++layer) {
+    const NormPlacement& placement = placements[layer];
+    StackOptions own = options;
+    own.positions = "none";  // said by the scheme
+    parts_->blocks.push_back(
+        std::make_shared<Block>(own, placement, parts_->positions[layer].scheme));
+    add_module("layers." + std::to_string(layer), *parts_->blocks.back());
     if (has_depth_factor(placement)) {
       parts_->initial_factor = depth_factors(options.layers).beta;
     }
@@ -86,6 +88,22 @@ Stack::Stack(const StackOptions& options) : parts_(std::make_unique<Parts>()) {
 Stack::~Stack() = default;
 
 const StackOptions& Stack::options() const noexcept { return parts_->options; }
+const PositionScheme* Stack::positions(std::int64_t layer) const {
+  if (layer < 0 || layer >= parts_->options.layers) {
+    refuse("layer " + std::to_string(layer) + " is not one of " +
+           std::to_string(parts_->options.layers));
+  }
+  return parts_->positions[static_cast<std::size_t>(layer)].scheme.get();
+}
+
+std::vector<const MultiHeadAttention*> Stack::attentions() const {
+  std::vector<const MultiHeadAttention*> all;
+  for (const std::shared_ptr<Block>& block : parts_->blocks) {
+    for (const MultiHeadAttention* attention : block->attentions()) all.push_back(attention);
+  }
+  return all;
+}
+
 bool Stack::has_final_norm() const noexcept { return parts_->norm != nullptr; }
 double Stack::initial_factor() const noexcept { return parts_->initial_factor; }
 
@@ -139,7 +157,10 @@ void Stack::initialize_blocks(Initializer& initializer, std::int64_t first, std:
            std::to_string(parts_->options.layers) + " layers");
   }
   for (std::int64_t layer = first; layer < last; ++layer) {
-    parts_->blocks[static_cast<std::size_t>(layer)]->initialize(initializer);
+    const auto at = static_cast<std::size_t>(layer);
+    parts_->blocks[at]->initialize(initializer);
+    const LayerPositions& positions = parts_->positions[at];
+    if (positions.scheme && positions.first) positions.scheme->initialize(initializer);
   }
 }
 

@@ -92,8 +92,9 @@ Golden layer(const std::string& name, const char* placement, Activation activati
 }
 
 std::unique_ptr<Module> make_language_model(DType dtype) {
-  LanguageModelOptions options{
-      .stack = stack_options("pre", Activation::gelu_tanh, 2), .vocabulary = 11, .context = 6};
+  LanguageModelOptions options{.stack = stack_options("pre", Activation::gelu_tanh, 2),
+                               .vocabulary = 11,
+                               .positions = "learned(rows=6)"};
   options.stack.causal = true;
   options.stack.dtype = dtype;
   return std::make_unique<LanguageModel>(options);

@@ -28,7 +28,7 @@ LanguageModelOptions small(bool tied, DType dtype = DType::float64) {
                     .causal = true,
                     .dtype = dtype},
           .vocabulary = 5,
-          .context = 4,
+          .positions = "learned(rows=4)",
           .tied = tied,
           .head_bias = !tied};
 }
@@ -48,7 +48,7 @@ TEST(LanguageModel, NamesItsParameters) {
             "embedding.weight positions.weight stack.norm.weight stack.norm.bias head.weight "
             "head.bias ");
   LanguageModelOptions without = small(true);
-  without.context = 0;
+  without.positions = "none";
   EXPECT_EQ(names(without), "embedding.weight stack.norm.weight stack.norm.bias ");
 }
 
@@ -97,7 +97,7 @@ TEST(LanguageModel, EndsWhereItsTableOfPositionsEnds) {
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(),
-                HasSubstr("[learned positions] 5 tokens reach beyond the table of 4"));
+                HasSubstr("[learned positions] position 4 at (4,) is outside the table of 4 rows"));
   }
 }
 
@@ -110,9 +110,9 @@ TEST(LanguageModel, RefusesWhatDoesNotFit) {
   options.vocabulary = 0;
   EXPECT_THROW(LanguageModel{options}, InvalidArgument);
   options = small(true);
-  options.context = -1;
+  options.positions = "learned(rows=-1)";
   EXPECT_THROW(LanguageModel{options}, InvalidArgument);
-  options.context = std::int64_t{1} << 50;
+  options.positions = "learned(rows=1125899906842624)";
   EXPECT_THROW(LanguageModel{options}, InvalidArgument);
 }
 

@@ -22,7 +22,7 @@ using testing::values_of;
 LanguageModelOptions small(bool tied = true) {
   return {.stack = {.layers = 1, .width = 4, .heads = 2, .feed_forward = 6},
           .vocabulary = 5,
-          .context = 3,
+          .positions = "learned(rows=3)",
           .tied = tied};
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "support/instruction_sets.h"
@@ -36,7 +37,7 @@ LanguageModelOptions model_options(const Setting& setting, const RecallOptions& 
   options.stack.dropout = setting.dropout;
   options.stack.recompute = setting.recompute;
   options.vocabulary = recall_vocabulary(task);
-  options.context = task.pairs + 1;
+  options.positions = "learned(rows=" + std::to_string(task.pairs + 1) + ")";
   return options;
 }
 

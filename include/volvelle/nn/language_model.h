@@ -18,7 +18,6 @@ namespace volvelle {
 struct LanguageModelOptions {
   StackOptions stack = {};
   std::int64_t vocabulary = 512;
-  std::int64_t context = 0;  ///< rows of the learned table of positions; 0: no positions
   /// A scheme of any kind (nn/positions/catalog.h): one that is added to the token vectors, which
   /// is the model's own, or one of attention, which goes to every layer of the stack. With
   /// `stack.positions` set as well, this one must be of the first kind.
@@ -35,15 +34,15 @@ struct ExtendOptions {
 };
 
 /// Tokens to logits: embedding, positions if any, a stack, a head.
-/// Parameters: embedding.weight, positions.weight, stack.layers.0..., head.weight (unless tied),
-/// head.bias.
+/// Parameters: embedding.weight, positions... (of a scheme that is added to the token vectors:
+/// positions.weight of a learned table), stack.layers.0..., head.weight (unless tied), head.bias.
 class VOLVELLE_API LanguageModel : public Module {
  public:
   explicit LanguageModel(const LanguageModelOptions& options);
   ~LanguageModel() override;
 
-  /// ids (B,T) -> logits (B,T,V). Throws InvalidArgument beyond the table of positions, naming its
-  /// length.
+  /// ids (B,T) -> logits (B,T,V); `how.tokens` say which of them are real and where they stand.
+  /// Throws InvalidArgument beyond the positions that a scheme has, naming how many.
   Variable forward(const View& ids, const ForwardOptions& how = {},
                    StackTrace* trace = nullptr) const;
   void initialize(Initializer& initializer);
@@ -60,6 +59,7 @@ class VOLVELLE_API LanguageModel : public Module {
               const ForwardOptions& how = {}) const;
 
   const LanguageModelOptions& options() const noexcept;
+  const Stack& stack() const noexcept;
 
  private:
   struct Parts;

@@ -40,7 +40,9 @@ struct StackOptions {
   FinalNorm final_norm = FinalNorm::automatic;
   bool causal = false;
   /// How attention is told positions, by layer: see nn/positions/catalog.h. Schemes that are added
-  /// to the token vectors are the LanguageModel's.
+  /// to the token vectors are the LanguageModel's. Layers of equal text share one instance where
+  /// the scheme has no parameters or says that it is shared (T5's table); its parameters are then
+  /// those of the first layer (tied_names has the others).
   std::string positions = "none";
   /// Of weights of attention, of what feed-forwards have between their products, and of branches,
   /// as in PyTorch's TransformerEncoderLayer.
@@ -48,6 +50,9 @@ struct StackOptions {
   bool recompute = false;        ///< activations of a block are computed again on the way back
   DType dtype = DType::float32;  ///< of the parameters; float64 for checks
 };
+
+class MultiHeadAttention;
+class PositionScheme;
 
 /// The stream as it went through a stack.
 struct StackTrace {
@@ -61,8 +66,9 @@ struct StackTrace {
 /// layers.0.self_attn..., layers.0.linear1..., layers.0.norm1..., norm.
 class VOLVELLE_API Stack : public Module {
  public:
-  /// Throws InvalidArgument: width not divisible by heads, unknown names (with a suggestion), sizes
-  /// that are not positive or whose parameters would not fit in memory (with the size).
+  /// Throws InvalidArgument: schemes that do not fit or are added to token vectors, width not
+  /// divisible by heads, unknown names (with a suggestion), sizes that are not positive or whose
+  /// parameters would not fit in memory (with the size).
   explicit Stack(const StackOptions& options);
   ~Stack() override;
 
@@ -72,13 +78,18 @@ class VOLVELLE_API Stack : public Module {
                    StackTrace* trace = nullptr) const;
 
   /// Draws all parameters, block by block in the order in which PyTorch's constructors do: the
-  /// attention, then the feed-forward. Where the placement has DeepNorm's alpha, what was drawn is
-  /// multiplied by `initial_factor` after it.
+  /// attention, then the feed-forward; then a position scheme's parameters, at the first layer that
+  /// has them. Where the placement has DeepNorm's alpha, what was drawn of a block is multiplied by
+  /// `initial_factor` after it.
   void initialize(Initializer& initializer);
   /// The same for blocks [first, last) only (the final norm has no draws).
   void initialize_blocks(Initializer& initializer, std::int64_t first, std::int64_t last);
 
   const StackOptions& options() const noexcept;
+  /// Of all layers, in order.
+  std::vector<const MultiHeadAttention*> attentions() const;
+  /// How the attention of a layer is told positions; absent: not at all.
+  const PositionScheme* positions(std::int64_t layer) const;
   bool has_final_norm() const noexcept;
   /// DeepNorm's beta, on the initial values of v, out_proj, linear1 and linear2; else 1.
   double initial_factor() const noexcept;

@@ -1,0 +1,267 @@
+// Reading on behind what a cache holds: chunks of a prompt, and single tokens.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nn/cache_step.h"
+#include "nn/language_model_parts.h"
+#include "volvelle/autograd/no_grad.h"
+#include "volvelle/base/error.h"
+#include "volvelle/base/threads.h"
+#include "volvelle/nn/language_model.h"
+
+namespace volvelle {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw InvalidArgument("[language model] " + text);
+}
+
+Tensor integers(const char* name, const View& view) {
+  if (!is_integer(view.dtype())) {
+    refuse(std::string(name) + " are " + std::string(name_of(view.dtype())) +
+           "; they must be integers");
+  }
+  return converted(view, DType::int64);
+}
+
+std::string number(Sequence sequence) {
+  return std::to_string(static_cast<std::int64_t>(sequence));
+}
+
+// What is to be read, checked: (B,n) ids whose padding is 0.
+struct NewTokens {
+  std::int64_t rows = 0, columns = 0;
+  Tensor ids;
+  std::vector<std::int64_t> lengths;  // real tokens of each row, its last ones
+
+  std::int64_t first(std::int64_t row) const {
+    return columns - lengths[static_cast<std::size_t>(row)];
+  }
+  // Real tokens of a row among columns [from, to), which are the last of these.
+  std::int64_t count(std::int64_t row, std::int64_t from, std::int64_t to) const {
+    return std::max<std::int64_t>(0, to - std::max(from, first(row)));
+  }
+};
+
+NewTokens new_tokens(const View& ids, std::span<const Sequence> sequences, const View& lengths) {
+  if (!ids || ids.rank() < 1 || ids.rank() > 2) {
+    refuse("ids " + (ids ? to_string(ids.shape()) : std::string("(absent)")) +
+           " must be (B,n) or (n)");
+  }
+  NewTokens made;
+  made.rows = ids.rank() == 2 ? ids.shape()[0] : 1;
+  made.columns = ids.shape()[ids.rank() - 1];
+  if (made.rows != static_cast<std::int64_t>(sequences.size())) {
+    refuse("ids " + to_string(ids.shape()) + " have " + std::to_string(made.rows) + " rows for " +
+           std::to_string(sequences.size()) + " sequences; one row for each is needed");
+  }
+  if (made.rows == 0 || made.columns == 0) {
+    refuse("ids " + to_string(ids.shape()) + " hold no token, which has no logits");
+  }
+  made.ids = integers("ids", ids).reshaped({made.rows, made.columns});
+  made.lengths.assign(static_cast<std::size_t>(made.rows), made.columns);
+  if (!lengths) return made;
+  if (lengths.rank() != 1 || lengths.shape()[0] != made.rows) {
+    refuse("lengths " + to_string(lengths.shape()) + " must be (B)=(" + std::to_string(made.rows) +
+           "): the real tokens of each row");
+  }
+  const Tensor given = integers("lengths", lengths);
+  for (std::int64_t b = 0; b < made.rows; ++b) {
+    const std::int64_t length = given.data<std::int64_t>()[b];
+    if (length < 1 || length > made.columns) {
+      refuse("length " + std::to_string(length) + " of row " + std::to_string(b) +
+             " must lie in [1, " + std::to_string(made.columns) + "], the tokens of a row of ids");
+    }
+    made.lengths[static_cast<std::size_t>(b)] = length;
+    std::fill_n(made.ids.data<std::int64_t>() + b * made.columns, made.first(b), 0);
+  }
+  return made;
+}
+
+// Schemes that end, and the cache that may be full: seen before anything is computed.
+void check_room(const LanguageModel& model, const PositionScheme* of_tokens,
+                const ModelCache& cache, std::span<const Sequence> sequences,
+                const NewTokens& tokens) {
+  std::optional<std::int64_t> end;
+  const auto ends = [&](const PositionScheme* scheme) {
+    if (scheme == nullptr) return;
+    const std::optional<std::int64_t> own = scheme->facts().positions;
+    if (own) end = std::min(own.value(), end.value_or(*own));
+  };
+  ends(of_tokens);
+  for (std::int64_t layer = 0; layer < model.stack().options().layers; ++layer) {
+    ends(model.stack().positions(layer));
+  }
+  const KeyValueCacheUsage usage = cache.layers().usage_of_one();
+  std::int64_t needed = 0;
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    const Sequence sequence = sequences[static_cast<std::size_t>(b)];
+    const std::int64_t length = cache.length(sequence);
+    const std::int64_t more = tokens.lengths[static_cast<std::size_t>(b)];
+    if (end && length + more > *end) {
+      refuse("the model has " + std::to_string(*end) + " positions; sequence " + number(sequence) +
+             " holds " + std::to_string(length) + " tokens, so " +
+             std::to_string(std::max<std::int64_t>(0, *end - length)) + " more fit, not " +
+             std::to_string(more) +
+             ": stop here, drop tokens (ModelCache::truncate), or use a model whose positions go "
+             "further");
+    }
+    if (usage.page_tokens == 0) continue;
+    const auto pages = [&](std::int64_t count) {
+      return (count + usage.page_tokens - 1) / usage.page_tokens;
+    };
+    needed += pages(length + more) - pages(length);
+    if (needed > usage.capacity_pages - usage.pages) {
+      refuse("the cache is full: sequence " + number(sequence) + " holds " +
+             std::to_string(length) + " tokens and " + std::to_string(more) + " more do not fit; " +
+             std::to_string(usage.capacity_pages - usage.pages) + " of " +
+             std::to_string(usage.capacity_pages) + " pages of " +
+             std::to_string(usage.page_tokens) +
+             " tokens are free in the cache of each attention; release or truncate a sequence, or "
+             "make a larger cache (ModelCacheOptions::capacity)");
+    }
+  }
+}
+
+// Whoever gives positions says what they are anyway: a sequence of a cache has no gaps.
+void check_positions(const View& positions, std::span<const Sequence> sequences,
+                     const ModelCache& cache, const NewTokens& tokens) {
+  if (!positions) return;
+  const Shape& shape = positions.shape();
+  const bool per_row = shape.rank() == 2;
+  if (shape.rank() < 1 || shape.rank() > 2 || shape[shape.rank() - 1] != tokens.columns ||
+      (per_row && shape[0] != tokens.rows)) {
+    refuse("positions " + to_string(shape) +
+           " must be (B,n)=" + to_string(Shape{tokens.rows, tokens.columns}) + " or (n)");
+  }
+  const Tensor given = integers("positions", positions);
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    const std::int64_t length = cache.length(sequences[static_cast<std::size_t>(b)]);
+    for (std::int64_t t = tokens.first(b); t < tokens.columns; ++t) {
+      const std::int64_t is = given.data<std::int64_t>()[(per_row ? b * tokens.columns : 0) + t];
+      const std::int64_t due = length + t - tokens.first(b);
+      if (is == due) continue;
+      refuse("position " + std::to_string(is) + " of token " + std::to_string(t) + " of row " +
+             std::to_string(b) + " must be " + std::to_string(due) +
+             ": positions go on behind the " + std::to_string(length) +
+             " tokens that the sequence holds (leave them out, or run `forward` without a cache)");
+    }
+  }
+}
+
+void check_how(const ForwardOptions& how, const ExtendOptions& how_much) {
+  if (how.cache != nullptr) refuse("the cache is an argument; leave it out of the options");
+  if (how.training) refuse("training drops at random what a cache would keep; run without it");
+  if (how.tokens.lengths || how.tokens.padding != Padding::right) {
+    refuse("lengths of the rows of ids go into ExtendOptions::lengths, not into the token places");
+  }
+  if (how.tokens.segments) {
+    refuse("a sequence of a cache is one document; leave segments out and add() one for each");
+  }
+  if (how_much.chunk < 0) {
+    refuse("chunk=" + std::to_string(how_much.chunk) + " must not be negative (0: all at once)");
+  }
+}
+
+// Columns [from, to) of every row, the padding of each at 0.
+Tensor positions_of(const NewTokens& tokens, const CacheStep& step, std::int64_t from,
+                    std::int64_t to) {
+  Tensor positions = Tensor::zeros(DType::int64, {tokens.rows, to - from});
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    auto* row = positions.data<std::int64_t>() + b * (to - from);
+    const std::int64_t first = to - from - step.count(b);
+    for (std::int64_t i = 0; i < step.count(b); ++i) row[first + i] = step.start(b) + i;
+  }
+  return positions;
+}
+
+// (B,T,C) without all but the last token of each row.
+Tensor last_tokens(const Tensor& x) {
+  const std::int64_t rows = x.shape()[0], count = x.shape()[1], width = x.shape()[2];
+  Tensor last(x.dtype(), {rows, width});
+  const std::size_t bytes = static_cast<std::size_t>(width) * size_of(x.dtype());
+  const auto* from = static_cast<const std::byte*>(x.raw());
+  auto* to = static_cast<std::byte*>(last.raw());
+  for (std::int64_t b = 0; b < rows; ++b) {
+    std::memcpy(to + static_cast<std::size_t>(b) * bytes,
+                from + static_cast<std::size_t>((b + 1) * count - 1) * bytes, bytes);
+  }
+  return last;
+}
+
+// Rows of logits (B,c,V) of real tokens into their columns of (B,n,V).
+void place_logits(const Tensor& logits, const CacheStep& step, std::int64_t from, Tensor& all) {
+  const std::int64_t count = logits.shape()[1], columns = all.shape()[1];
+  const std::size_t row = static_cast<std::size_t>(logits.shape()[2]) * size_of(logits.dtype());
+  const auto* source = static_cast<const std::byte*>(logits.raw());
+  auto* target = static_cast<std::byte*>(all.raw());
+  for (std::int64_t b = 0; b < logits.shape()[0]; ++b) {
+    const std::int64_t first = count - step.count(b);
+    std::memcpy(target + static_cast<std::size_t>(b * columns + from + first) * row,
+                source + static_cast<std::size_t>(b * count + first) * row,
+                static_cast<std::size_t>(step.count(b)) * row);
+  }
+}
+
+}  // namespace
+
+Tensor LanguageModel::extend(const View& ids, ModelCache& cache,
+                             std::span<const Sequence> sequences, const ExtendOptions& how_much,
+                             const ForwardOptions& how) const {
+  const Parts& parts = *parts_;
+  if (cache.layers().model() != this) refuse("the cache is another model's");
+  check_how(how, how_much);
+  const NewTokens tokens = new_tokens(ids, sequences, how_much.lengths);
+  CacheStep step(cache.layers(), sequences, "extend");
+  check_positions(how.tokens.positions, sequences, cache, tokens);
+  check_room(*this, parts.positions.get(), cache, sequences, tokens);
+
+  const NoGrad no_grad;
+  const ThreadScope scope(how.threads);
+  ForwardOptions own = how;
+  own.tokens = {};
+  own.cache = &step;
+  const std::int64_t chunk =
+      how_much.chunk == 0 ? tokens.columns : std::min(how_much.chunk, tokens.columns);
+  Tensor every;
+  Variable hidden;
+  for (std::int64_t from = 0; from < tokens.columns; from += chunk) {
+    const std::int64_t to = std::min(tokens.columns, from + chunk);
+    std::vector<std::int64_t> counts;
+    for (std::int64_t b = 0; b < tokens.rows; ++b) counts.push_back(tokens.count(b, from, to));
+    step.begin_pass(std::move(counts));
+    const View part(tokens.ids.data<std::int64_t>() + from, {tokens.rows, to - from},
+                    {tokens.columns, 1});
+    hidden = parts.hidden(part, positions_of(tokens, step, from, to).view(), own);
+    if (how_much.every_token) {
+      const Tensor logits = parts.head.forward(hidden, own).value();
+      if (!every) {
+        every = Tensor::zeros(logits.dtype(), {tokens.rows, tokens.columns, logits.shape()[2]});
+      }
+      place_logits(logits, step, from, every);
+    }
+    step.end_pass();
+  }
+  if (!how_much.every_token) {
+    every = parts.head.forward(Variable(last_tokens(hidden.value())), own).value();
+  }
+  step.finish();
+  return every;
+}
+
+Tensor LanguageModel::step(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
+                           const ForwardOptions& how) const {
+  if (!ids || ids.rank() != 1) {
+    refuse("ids " + (ids ? to_string(ids.shape()) : std::string("(absent)")) +
+           " must be (B): the next token of each sequence");
+  }
+  const View column(ids.data(), ids.dtype(), {ids.shape()[0], 1}, {ids.strides()[0], 1});
+  return extend(column, cache, sequences, {}, how);
+}
+
+}  // namespace volvelle

@@ -1,0 +1,152 @@
+#include "nn/placed_tokens.h"
+
+#include <algorithm>
+#include <string>
+
+#include "volvelle/base/error.h"
+
+namespace volvelle {
+namespace {
+
+constexpr std::int64_t kPositionEnd = std::int64_t{1} << 30;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw InvalidArgument("[token places] " + text);
+}
+
+Tensor integers(const char* name, const View& view) {
+  if (!is_integer(view.dtype())) {
+    refuse(std::string(name) + " are " + std::string(name_of(view.dtype())) +
+           "; they must be integers");
+  }
+  return converted(view, DType::int64);
+}
+
+// One for each token, (B,T), or (T) for all rows.
+Tensor per_token(const char* name, const View& view, std::int64_t batch, std::int64_t count) {
+  if (!view) return {};
+  const Shape& shape = view.shape();
+  const bool fits = (shape.rank() == 1 && shape[0] == count) ||
+                    (shape.rank() == 2 && shape[0] == batch && shape[1] == count);
+  if (!fits) {
+    refuse(std::string(name) + " " + to_string(shape) + " must be (B,T)=(" + std::to_string(batch) +
+           "," + std::to_string(count) + ") or (T)");
+  }
+  return integers(name, view);
+}
+
+Tensor checked_lengths(const View& view, std::int64_t batch, std::int64_t count) {
+  if (!view) return {};
+  if (view.rank() != 1 || view.shape()[0] != batch) {
+    refuse("lengths " + to_string(view.shape()) + " must be (B)=(" + std::to_string(batch) +
+           "): one for each row");
+  }
+  Tensor lengths = integers("lengths", view);
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const std::int64_t length = lengths.data<std::int64_t>()[b];
+    if (length >= 0 && length <= count) continue;
+    refuse("length " + std::to_string(length) + " of row " + std::to_string(b) +
+           " is not within [0, " + std::to_string(count) + "], the tokens of a row");
+  }
+  return lengths;
+}
+
+}  // namespace
+
+std::int64_t position_bound(const char* name, const View& positions) {
+  const Tensor all = integers(name, positions);
+  std::int64_t bound = 0;
+  for (std::int64_t i = 0; i < all.size(); ++i) {
+    const std::int64_t position = all.data<std::int64_t>()[i];
+    if (position < 0 || position >= kPositionEnd) {
+      refuse(std::string(name) + ": " + std::to_string(position) + " at index " +
+             std::to_string(i) + " is not within [0, 2^30)");
+    }
+    bound = std::max(bound, position + 1);
+  }
+  return bound;
+}
+
+PlacedTokens::PlacedTokens(const TokenPlaces& tokens, std::int64_t batch, std::int64_t count)
+    : batch_(batch),
+      count_(count),
+      padding_(tokens.padding),
+      positions_(per_token("positions", tokens.positions, batch, count)),
+      segments_(per_token("segments", tokens.segments, batch, count)),
+      lengths_(checked_lengths(tokens.lengths, batch, count)) {
+  if (segments_ && !positions_) {
+    refuse(
+        "segments are given without positions, which would go on from one document to the next; "
+        "give positions, those of positions_in_segments(segments) say");
+  }
+  if (!lengths_ && padding_ != Padding::right) {
+    refuse("padding is left, but no lengths say how much of it there is");
+  }
+  if (!positions_ && lengths_) {
+    row_lengths_ = lengths_;
+    // With padding on the right a real token's index is its position already.
+    if (padding_ == Padding::left) {
+      positions_ = positions_of_rows(lengths_.view(), count, padding_);
+    }
+    bound_ = count;
+    return;
+  }
+  if (!positions_) {
+    bound_ = count;
+    return;
+  }
+  bound_ = position_bound("positions", positions_.view());
+  const std::int64_t rows = positions_.rank() == 2 || lengths_ ? batch : 1;
+  row_lengths_ = Tensor::zeros(DType::int64, {rows});
+  for (std::int64_t b = 0; b < rows; ++b) {
+    const auto* row = positions_.data<std::int64_t>() + (positions_.rank() == 2 ? b * count : 0);
+    std::int64_t& length = row_lengths_.data<std::int64_t>()[b];
+    for (std::int64_t t = 0; t < count; ++t) {
+      if (is_real(b, t)) length = std::max(length, row[t] + 1);
+    }
+  }
+}
+
+bool PlacedTokens::is_real(std::int64_t row, std::int64_t token) const {
+  if (!lengths_) return true;
+  const std::int64_t length = lengths_.data<std::int64_t>()[row];
+  return padding_ == Padding::left ? token >= count_ - length : token < length;
+}
+
+Tensor PlacedTokens::positions() const {
+  if (positions_) return positions_;
+  // At padding on the right as well, where nothing reads it, a position that every table has.
+  if (lengths_) return positions_of_rows(lengths_.view(), count_, padding_);
+  Tensor indices(DType::int64, {count_});
+  for (std::int64_t t = 0; t < count_; ++t) indices.data<std::int64_t>()[t] = t;
+  return indices;
+}
+
+AttentionPlaces PlacedTokens::attention_places() const {
+  return {.query_positions = positions_.view(),
+          .key_positions = positions_.view(),
+          .positions = bound_,
+          .row_lengths = row_lengths_.view()};
+}
+
+void PlacedTokens::exclude(AttentionProblem& rules) const {
+  const auto once = [](const char* name, const View& given) {
+    if (given) {
+      refuse(std::string(name) +
+             " are given twice: as token places and among the rules of attention");
+    }
+  };
+  if (lengths_) {
+    once("key_lengths", rules.key_lengths);
+    rules.key_lengths = lengths_.view();
+    rules.padding = padding_;
+  }
+  if (segments_) {
+    once("query_segments", rules.query_segments);
+    once("key_segments", rules.key_segments);
+    rules.query_segments = segments_.view();
+    rules.key_segments = segments_.view();
+  }
+}
+
+}  // namespace volvelle
