@@ -87,11 +87,30 @@ constexpr std::array kRuleArrays{
     &AttentionProblem::key_segments,  &AttentionProblem::keep,
 };
 
+constexpr std::array kTurnArrays{&RotaryTurn::cosines, &RotaryTurn::sines, &RotaryTurn::key_cosines,
+                                 &RotaryTurn::key_sines};
+
+// The tables as the problem takes them. They are not copied: whoever keeps `tables` keeps them.
+RotaryTurn turn_by(const RotaryTables& tables) {
+  return {.cosines = tables.cosines.view(),
+          .sines = tables.sines.view(),
+          .key_cosines = tables.key_cosines.view(),
+          .key_sines = tables.key_sines.view(),
+          .pairing = tables.pairing};
+}
+
+// Whether anything is; what does not go together is refused with the problem.
+bool is_set(const RotaryTurn& turn) {
+  return turn.cosines || turn.sines || turn.key_cosines || turn.key_sines ||
+         turn.pairing != RotaryPairing::split_half || turn.keys_are_turned;
+}
+
 // What the way back needs.
 struct Kept {
   Layout layout;
   AttentionProblem rules;  // its arrays are views of `constants`
   std::vector<Tensor> constants;
+  RotaryTables tables;
   std::vector<Saved> inputs;
   Tensor output, lse;
   AttentionOptions options;
@@ -152,6 +171,10 @@ AttentionProblem with_variables(const AttendVariableOptions& options) {
     }
     made.*extra.view = given.view();
   }
+  const RotaryTurn shared = turn_by(options.rotary);
+  if (!is_set(shared)) return made;
+  if (is_set(made.rotary)) refuse("rotary is given twice: among the rules and as shared tables");
+  made.rotary = shared;
   return made;
 }
 
@@ -191,6 +214,13 @@ Variable attend_tokens(std::vector<Variable> inputs, const Layout& layout,
     kept->constants.push_back(copy_of(options.rules.*array));
     kept->rules.*array = kept->constants.back().view();
   }
+  for (View RotaryTurn::* array : kTurnArrays) {
+    if (!(options.rules.rotary.*array)) continue;
+    kept->constants.push_back(copy_of(options.rules.rotary.*array));
+    kept->rules.rotary.*array = kept->constants.back().view();
+  }
+  kept->tables = options.rotary;
+  if (kept->tables.cosines) kept->rules.rotary = turn_by(kept->tables);
   for (const Variable& input : inputs) kept->inputs.emplace_back(input);
   kept->output = output;
   kept->lse = std::move(lse);

@@ -4,6 +4,7 @@
 
 #include "attention/oracle.h"
 #include "attention/oracle_terms.h"
+#include "attention/oracle_turns.h"
 #include "attention/resolve_layout.h"
 #include "attention/resolved_backward.h"
 
@@ -35,9 +36,12 @@ double longest_vector(const Strided4& array, std::int64_t b, std::int64_t h, std
 // What rounding may move a row's log-sum-exp by, with room for kernels that multiply queries and
 // keys in the storage type. Another problem's is off by far more.
 double allowed(const ResolvedAttention& r, const QueryRow& at, double lse) {
+  OracleTurns turns(r);
+  turns.select_query(at.batch, at.head, at.query);
+  const Strided4 &q = turns.problem().q, &k = turns.problem().k;
   const double terms = std::fabs(r.scale) *
-                       longest_vector(r.q, at.batch, at.head, at.query, 1, r.width) *
-                       longest_vector(r.k, at.batch, r.key_head(at.head), 0, r.keys, r.width);
+                       longest_vector(q, at.batch, at.head, at.query, 1, r.width) *
+                       longest_vector(k, at.batch, r.key_head(at.head), 0, r.keys, r.width);
   const bool half = r.dtype == DType::float16 || r.dtype == DType::bfloat16;
   const double roundoff = r.dtype == DType::float64 ? 0x1p-53 : 0x1p-24;
   const double steps =

@@ -7,6 +7,7 @@
 #include "attention/composed_gradients.h"
 #include "attention/composed_operations.h"
 #include "attention/composed_rows.h"
+#include "attention/rotary_rows.h"
 #include "base/aligned_memory.h"
 #include "base/thread_pool.h"
 #include "volvelle/base/error.h"
@@ -104,11 +105,13 @@ class ComposedBackward {
     if (back_.grad_q.present) {
       std::fill_n(own.grad_q, r_.queries * r_.width, Real{0});
       gradients.sum_over_keys(own.scores, own.excluded, own.k(r_), r_.width, own.grad_q);
+      turn_rows(r_, {TurnedRows::queries, b, 0, r_.queries}, TurnDirection::back, own.grad_q);
       scatter_rows(back_.grad_q, b, h, r_.queries, r_.width, own.grad_q);
     }
     if (back_.grad_k.present) {
       std::fill_n(own.grad_k, r_.keys * r_.width, Real{0});
       gradients.sum_over_queries(own.scores, own.excluded, own.q(), r_.width, own.grad_k);
+      turn_rows(r_, {TurnedRows::keys, b, 0, r_.keys}, TurnDirection::back, own.grad_k);
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "attention/composed_rows.h"
 #include "attention/dropout.h"
+#include "attention/rotary_rows.h"
 #include "tensor/convert.h"
 #include "volvelle/attention/buckets.h"
 
@@ -50,6 +51,8 @@ void ComposedHead<Real>::scores(Real* inputs, Real* matrix) const {
   Real* k = inputs + r_.queries * r_.width;
   gather_rows(r_.q, b_, h_, r_.queries, r_.width, q);
   gather_rows(r_.k, b_, r_.key_head(h_), r_.keys, r_.width, k);
+  turn_rows(r_, {TurnedRows::queries, b_, 0, r_.queries}, TurnDirection::forward, q);
+  turn_rows(r_, {TurnedRows::keys, b_, 0, r_.keys}, TurnDirection::forward, k);
   for (std::int64_t i = 0; i < r_.queries; ++i) {
     for (std::int64_t j = 0; j < r_.keys; ++j) {
       *matrix++ = dot(q + i * r_.width, k + j * r_.width, r_.width);

@@ -20,7 +20,8 @@ class ComposedHead {
   ComposedHead(const ResolvedAttention& problem, std::int64_t batch, std::int64_t head)
       : r_(problem), b_(batch), h_(head) {}
 
-  /// q . k of every pair, excluded ones too. `inputs` has room for (T + S) * D numbers.
+  /// q . k of every pair, excluded ones too. `inputs` has room for (T + S) * D numbers: the rows of
+  /// q, then of k, as they were turned.
   void scores(Real* inputs, Real* matrix) const;
   void scale(Real* matrix) const;
   void cap(Real* matrix) const;

@@ -7,6 +7,7 @@
 #include "attention/few_queries.h"
 #include "attention/fused_walk.h"
 #include "attention/pair_walk.h"
+#include "attention/turned_inputs.h"
 #include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 
@@ -271,7 +272,9 @@ const char* fused_refusal(const ResolvedAttention& problem) {
   return nullptr;
 }
 
-void attend_fused(const ResolvedAttention& problem, const ResolvedOutputs& outputs, int threads) {
+void attend_fused(const ResolvedAttention& given, const ResolvedOutputs& outputs, int threads) {
+  const TurnedInputs turned(given, threads);
+  const ResolvedAttention& problem = turned.problem();
   if (problem.dtype == DType::float64) {
     attend_as<double>(problem, outputs, threads);
   } else {

@@ -9,6 +9,7 @@
 #include "attention/backward_rows.h"
 #include "attention/backward_walk.h"
 #include "attention/fused.h"
+#include "attention/turned_inputs.h"
 #include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
 
@@ -143,13 +144,17 @@ const char* fused_backward_refusal(const ResolvedAttention& problem,
   return fused_refusal(problem);
 }
 
-void attend_backward_fused(const ResolvedAttention& problem, const ResolvedBackward& backward,
+void attend_backward_fused(const ResolvedAttention& given, const ResolvedBackward& backward,
                            int threads) {
+  const TurnedInputs turned(given, threads);
+  const ResolvedAttention& problem = turned.problem();
   if (problem.dtype == DType::float64) {
     backward_as<double>(problem, backward, threads);
   } else {
     backward_as<float>(problem, backward, threads);
   }
+  turned.turn_back(backward.grad_q, TurnedRows::queries, threads);
+  turned.turn_back(backward.grad_k, TurnedRows::keys, threads);
 }
 
 }  // namespace volvelle

@@ -7,6 +7,7 @@
 
 #include "attention/dropout.h"
 #include "attention/oracle_terms.h"
+#include "attention/oracle_turns.h"
 #include "tensor/convert.h"
 
 namespace volvelle {
@@ -181,13 +182,16 @@ class Results {
 
 }  // namespace
 
-void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outputs,
+void attend_oracle(const ResolvedAttention& given, const ResolvedOutputs& outputs,
                    AttentionFault fault) {
+  OracleTurns turns(given, fault);
+  const ResolvedAttention& problem = turns.problem();
   const bool columns = fault == AttentionFault::softmax_over_columns;
   std::vector<double> output(static_cast<std::size_t>(problem.value_width));
   std::vector<Row> rows(columns ? static_cast<std::size_t>(problem.queries) : 1, Row(problem.keys));
   for (std::int64_t b = 0; b < problem.batch; ++b) {
     for (std::int64_t h = 0; h < problem.heads; ++h) {
+      turns.select(b, h);
       const Head head(problem, b, h, fault);
       Results results(problem, outputs, b, h);
       if (columns) weigh_by_columns(problem, head, rows);
@@ -202,10 +206,13 @@ void attend_oracle(const ResolvedAttention& problem, const ResolvedOutputs& outp
   }
 }
 
-void attend_oracle_rows(const ResolvedAttention& problem, std::span<const QueryRow> rows,
+void attend_oracle_rows(const ResolvedAttention& given, std::span<const QueryRow> rows,
                         double* output, double* lse, double* entropy) {
+  OracleTurns turns(given);
+  const ResolvedAttention& problem = turns.problem();
   Row row(problem.keys);
   for (const QueryRow& at : rows) {
+    turns.select_query(at.batch, at.head, at.query);
     const Head head(problem, at.batch, at.head, AttentionFault::none);
     head.weights(at.query, row);
     if (output != nullptr) {

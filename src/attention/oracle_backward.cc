@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "attention/oracle_gradient_row.h"
+#include "attention/oracle_turns.h"
 #include "volvelle/attention/buckets.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -105,6 +106,22 @@ class AllSums {
     }
   }
 
+  /// Gradients of turned rows become those of the rows that were given; `given` has the turns.
+  void turn_back(const ResolvedAttention& given, GradientSum sum) {
+    const TurnDirection direction =
+        sum == GradientSum::terms ? TurnDirection::back : TurnDirection::magnitudes;
+    for (std::int64_t b = 0; b < r_.batch; ++b) {
+      for (std::int64_t h = 0; back_.grad_q.present && h < r_.heads; ++h) {
+        turn_rows(given, {TurnedRows::queries, b, 0, r_.queries}, direction,
+                  &q_[(b * r_.heads + h) * r_.queries * r_.width]);
+      }
+      for (std::int64_t g = 0; back_.grad_k.present && g < r_.key_heads; ++g) {
+        turn_rows(given, {TurnedRows::keys, b, 0, r_.keys}, direction,
+                  &k_[(b * r_.key_heads + g) * r_.keys * r_.width]);
+      }
+    }
+  }
+
   void store() const {
     using F = BackwardFault;
     const std::int64_t q[4] = {r_.batch, r_.heads, r_.queries, r_.width};
@@ -178,18 +195,22 @@ class AllSums {
 
 }  // namespace
 
-void attend_backward_oracle(const ResolvedAttention& r, const ResolvedBackward& backward,
+void attend_backward_oracle(const ResolvedAttention& given, const ResolvedBackward& backward,
                             BackwardFault fault, GradientSum sum) {
+  OracleTurns turns(given);
+  const ResolvedAttention& r = turns.problem();
   AllSums sums(r, backward, fault);
   GradientRow row(r, backward, fault, sum);
   for (std::int64_t b = 0; b < r.batch; ++b) {
     for (std::int64_t h = 0; h < r.heads; ++h) {
+      turns.select(b, h);
       for (std::int64_t i = 0; i < r.queries; ++i) {
         row.compute(b, h, i);
         sums.add(row, b, h, i);
       }
     }
   }
+  if (given.rotary.any()) sums.turn_back(given, sum);
   sums.store();
 }
 

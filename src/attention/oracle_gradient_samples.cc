@@ -3,6 +3,7 @@
 
 #include "attention/oracle_backward.h"
 #include "attention/oracle_gradient_row.h"
+#include "attention/oracle_turns.h"
 
 namespace volvelle {
 namespace {
@@ -48,13 +49,17 @@ class KeySums {
 
 }  // namespace
 
-void attend_backward_oracle_queries(const ResolvedAttention& r, const ResolvedBackward& backward,
+void attend_backward_oracle_queries(const ResolvedAttention& given,
+                                    const ResolvedBackward& backward,
                                     std::span<const QueryRow> rows, double* grad_q,
                                     BackwardFault fault) {
+  OracleTurns turns(given);
+  const ResolvedAttention& r = turns.problem();
   GradientRow row(r, backward, fault, GradientSum::terms);
   const double left = left_by(fault, BackwardFault::q_halved, BackwardFault::q_dropped);
   for (const QueryRow& at : rows) {
     std::fill_n(grad_q, r.width, 0.0);
+    turns.select_query(at.batch, at.head, at.query);
     row.compute(at.batch, at.head, at.query);
     const std::int64_t g = r.key_head(at.head);
     for (std::int64_t j = 0; j < r.keys && !row.empty(); ++j) {
@@ -64,13 +69,16 @@ void attend_backward_oracle_queries(const ResolvedAttention& r, const ResolvedBa
         grad_q[d] += product * element(r.k, r.k.offset(at.batch, g, j, d));
       }
     }
+    turn_rows(given, {TurnedRows::queries, at.batch, at.query, 1}, TurnDirection::back, grad_q);
     grad_q += r.width;
   }
 }
 
-void attend_backward_oracle_keys(const ResolvedAttention& r, const ResolvedBackward& backward,
+void attend_backward_oracle_keys(const ResolvedAttention& given, const ResolvedBackward& backward,
                                  std::span<const KeyRow> rows, double* grad_k, double* grad_v,
                                  RowStatistics statistics, BackwardFault fault) {
+  OracleTurns turns(given);
+  const ResolvedAttention& r = turns.problem();
   KeySums sums(r, fault, grad_k, grad_v);
   sums.clear(rows.size());
   GradientRow row(r, backward, fault, GradientSum::terms);
@@ -87,6 +95,7 @@ void attend_backward_oracle_keys(const ResolvedAttention& r, const ResolvedBackw
     }
     for (const std::size_t place : places) done[place] = 1;
     for (std::int64_t h = g * group; h < g * group + reaching; ++h) {
+      turns.select(b, h);
       for (std::int64_t i = 0; i < r.queries; ++i) {
         const bool saved = statistics == RowStatistics::saved;
         if (saved) {
@@ -101,6 +110,10 @@ void attend_backward_oracle_keys(const ResolvedAttention& r, const ResolvedBackw
         }
       }
     }
+  }
+  for (std::size_t place = 0; grad_k != nullptr && place < rows.size(); ++place) {
+    turn_rows(given, {TurnedRows::keys, rows[place].batch, rows[place].key, 1}, TurnDirection::back,
+              grad_k + static_cast<std::int64_t>(place) * r.width);
   }
 }
 

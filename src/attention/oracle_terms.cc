@@ -10,20 +10,13 @@
 namespace volvelle {
 namespace {
 
-double as_double(Float16 value) { return static_cast<double>(to_float(value)); }
-double as_double(BFloat16 value) { return static_cast<double>(to_float(value)); }
-template <class T>
-double as_double(T value) {
-  return static_cast<double>(value);
-}
-
 std::int64_t floor_divided(std::int64_t value, std::int64_t by) {
   const std::int64_t quotient = value / by;
   return quotient - (value % by < 0 ? 1 : 0);
 }
 
 double dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head) {
-  return visit_dtype(r.dtype, [&](auto zero) {
+  return visit_dtype(r.q.dtype, [&](auto zero) {
     using T = decltype(zero);
     const T* q = static_cast<const T*>(r.q.data) + r.q.offset(at.b, at.h, at.i, 0);
     const T* k = static_cast<const T*>(r.k.data) + r.k.offset(at.b, key_head, at.j, 0);

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 
+#include "attention/rotary_rows.h"
+
 namespace volvelle {
 
 template <class T>
 PagedTiles<T>::PagedTiles(const ResolvedAttention& problem)
-    : problem_(problem), rows_(*problem.paged), in_place_(stored_dtype() == dtype_of<T>) {}
+    : problem_(problem),
+      rows_(*problem.paged),
+      turns_(problem.rotary.key.present),
+      in_place_(stored_dtype() == dtype_of<T> && !turns_) {}
 
 template <class T>
 std::int64_t PagedTiles<T>::scratch_size() const {
@@ -41,6 +46,7 @@ KeyValueTile<T> PagedTiles<T>::load(std::int64_t b, std::int64_t g, std::int64_t
   page.dtype = stored_dtype();
   page.data = rows.k;
   load_rows(page, 0, rows.k_stride, 1, there, problem_.width, scratch);
+  turn_rows(problem_, {TurnedRows::keys, b, first, there}, TurnDirection::forward, scratch);
   page.data = rows.v;
   load_rows(page, 0, rows.v_stride, 1, there, problem_.value_width,
             scratch + kPageTokens * problem_.width);

@@ -180,6 +180,7 @@ kernels::PairStep PairWalk::complete(int slot, int shift, kernels::TileStep<floa
 
 bool multiplies_pairs(const ResolvedAttention& problem, DType stored) {
   if (problem.q.dtype != DType::bfloat16 || stored != DType::bfloat16) return false;
+  if (problem.rotary.key.present) return false;  // they turn in float32, in the tile
   if (kernels::pair_multiplier() == nullptr || kernels::pair_kernels() == nullptr) return false;
   // The factor comes after the sum here: it must neither lift what was lost near 0 nor be
   // subnormal itself.

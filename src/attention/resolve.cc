@@ -4,6 +4,7 @@
 #include "attention/dropout.h"
 #include "attention/resolve_layout.h"
 #include "attention/resolve_options.h"
+#include "attention/resolve_rotary.h"
 #include "attention/resolve_values.h"
 #include "attention/resolved.h"
 #include "volvelle/base/error.h"
@@ -143,7 +144,6 @@ void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
 }  // namespace
 
 ResolvedAttention resolve(const AttentionProblem& problem) {
-  if (problem.rotary) throw Unsupported("[attend] rotary");
   if (problem.relative_keys || problem.relative_queries || problem.relative_values) {
     throw Unsupported("[attend] relative vectors");
   }
@@ -152,6 +152,7 @@ ResolvedAttention resolve(const AttentionProblem& problem) {
   lay_out_numbers(problem, resolved);
   lay_out_biases(problem, resolved);
   lay_out_exclusion(problem, resolved);
+  lay_out_rotary(problem, resolved);
   check_offsets(resolved);
   return resolved;
 }

@@ -84,6 +84,10 @@ void check_overlap(const AttentionProblem& p, std::span<const NamedView> more_in
       {"query_segments", p.query_segments},
       {"key_segments", p.key_segments},
       {"keep", p.keep},
+      {"rotary.cosines", p.rotary.cosines},
+      {"rotary.sines", p.rotary.sines},
+      {"rotary.key_cosines", p.rotary.key_cosines},
+      {"rotary.key_sines", p.rotary.key_sines},
   };
   for (const NamedView& input : inputs) check_input(input);
   for (const NamedView& input : more_inputs) check_input(input);

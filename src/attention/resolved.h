@@ -43,6 +43,23 @@ struct Strided2 {
 
 struct PagedRows;
 
+/// The tables that turn rows of one kind, queries or keys, on (B,1,P,r/2); absent: they pass as
+/// they are.
+struct TurnTables {
+  Strided4 cosines, sines;
+  std::int64_t length = 0;  ///< P
+  bool present = false;
+};
+
+/// A RotaryTurn laid out. Every position that it meets lies within its tables.
+struct ResolvedRotary {
+  TurnTables query, key;
+  std::int64_t pairs = 0;  ///< r/2
+  RotaryPairing pairing = RotaryPairing::split_half;
+
+  bool any() const { return query.present || key.present; }
+};
+
 /// A problem after its checks: every rule of the contract holds, every axis has a place. What the
 /// oracle, the composed and the fused path read. Owns nothing.
 struct ResolvedAttention {
@@ -55,6 +72,7 @@ struct ResolvedAttention {
   double dropout = 0;  ///< in [0, 1)
   std::uint64_t dropout_seed = 0;
   Strided4 q, k, v, bias, keep;
+  ResolvedRotary rotary;
   const PagedRows* paged = nullptr;  ///< the pages of a cache instead of k and v (paged_rows.h)
   Strided2 slopes, sinks;            ///< (H, 1)
   Strided2 bias_table;               ///< (H, 2M+1)

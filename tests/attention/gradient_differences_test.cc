@@ -163,6 +163,52 @@ TEST(GradientDifferences, Sinks) {
   expect_differences(recipe);
 }
 
+TEST(GradientDifferences, TurnsOfEveryKind) {
+  for (const RotaryPairing pairing : {RotaryPairing::split_half, RotaryPairing::interleaved}) {
+    for (const std::int64_t turned : {4, 6}) {
+      Recipe recipe = small(10);
+      recipe.width = 7;
+      recipe.turned = turned;
+      recipe.pairing = pairing;
+      recipe.causal = true;
+      expect_differences(recipe);
+      recipe.turn_by_row = recipe.turn_keys_apart = true;
+      recipe.query_positions = recipe.key_positions = true;
+      recipe.turn_dtype = DType::float64;
+      recipe.softcap = 0.8;
+      recipe.layout = Layout::bthd;
+      expect_differences(recipe);
+      recipe.keys_are_turned = true;
+      expect_differences(recipe);
+    }
+  }
+}
+
+// Gradients of turned rows that were not turned back, or turned on instead.
+TEST(GradientDifferences, ControlGradientsOfTurnedRowsAreCaught) {
+  Recipe recipe = small(11);
+  recipe.width = recipe.turned = 4;
+  recipe.turn_dtype = DType::float64;
+  Movable movable(recipe);
+  const Gradients right = differences(movable);
+  AttentionProblem problem = movable.problem;
+  for (const bool queries : {true, false}) {
+    const Tensor sines = filled(DType::float64, problem.rotary.sines.shape(), [] { return 0.0; });
+    const Tensor cosines = filled(DType::float64, problem.rotary.sines.shape(), [] { return 1.0; });
+    AttentionProblem wrong = problem;  // the turn of one side taken for none on the way back
+    if (queries) {
+      wrong.rotary.key_cosines = problem.rotary.cosines;
+      wrong.rotary.key_sines = problem.rotary.sines;
+      wrong.rotary.cosines = cosines.view();
+      wrong.rotary.sines = sines.view();
+    } else {
+      wrong.rotary.key_cosines = cosines.view();
+      wrong.rotary.key_sines = sines.view();
+    }
+    EXPECT_NE(wrong_element(oracle_gradients(wrong, movable.grad_output.view()), right), "");
+  }
+}
+
 TEST(GradientDifferences, EveryExclusion) {
   const auto with = [](const std::function<void(Recipe&)>& set) {
     Recipe recipe = small(7);

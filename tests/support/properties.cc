@@ -65,6 +65,17 @@ void draw_biases(Recipe& r) {
   r.dropout = one_of<double>({0, 0, 0, 0.1, 0.5, 0.9});
 }
 
+void draw_turns(Recipe& r) {
+  if (r.width < 2 || !sometimes(3)) return;
+  r.turned =
+      sometimes(3) ? 2 * *rc::gen::inRange<std::int64_t>(1, r.width / 2 + 1) : r.width / 2 * 2;
+  r.pairing = one_of<RotaryPairing>({RotaryPairing::split_half, RotaryPairing::interleaved});
+  r.turn_dtype = one_of<DType>({DType::float32, DType::float32, DType::float64});
+  r.turn_by_row = sometimes(4);
+  r.turn_keys_apart = sometimes(4);
+  r.keys_are_turned = sometimes(5);
+}
+
 void draw_exclusion(Recipe& r) {
   const auto extent = [&] {
     return one_of<std::int64_t>({0, 0, 0, 1, 2, 5, 16, 64, 100, 1000, INT64_MAX});
@@ -97,6 +108,7 @@ rc::Gen<Recipe> any_recipe(DType dtype) {
                            recipe.seed = static_cast<std::uint64_t>(*rc::gen::inRange(1, 1 << 30));
                            draw_shape(recipe);
                            draw_biases(recipe);
+                           draw_turns(recipe);
                            draw_exclusion(recipe);
                            return recipe;
                          }));

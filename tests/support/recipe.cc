@@ -106,14 +106,44 @@ class Maker {
       p.max_distance = r_.max_distance;
       p.bucket_table = place(filled(DType::float32, {heads, r_.bucket_count}, unit));
     }
-    if (r_.query_positions) p.query_positions = positions(r_.queries);
+    if (r_.turned > 0) turns();
+    if (r_.query_positions || needs_query_positions()) p.query_positions = positions(r_.queries);
     if (r_.key_positions) p.key_positions = positions(r_.keys);
     if (r_.sinks) p.sinks = place(filled(DType::float32, {heads}, unit));
   }
 
+  // Below the tables where rows turn.
   View positions(std::int64_t count) {
+    const std::int64_t first = r_.turned > 0 ? 0 : -10;
     return place(filled(DType::int64, {r_.batch, count},
-                        [&] { return static_cast<double>(random_.below(count + 20) - 10); }));
+                        [&] { return static_cast<double>(random_.below(count + 20) + first); }));
+  }
+
+  // Queries that would stand before the first key have no place in a table.
+  bool needs_query_positions() const {
+    return r_.turned > 0 && r_.alignment == Alignment::bottom_right && !r_.query_offset &&
+           r_.queries > r_.keys;
+  }
+
+  // Turns by any angle, and a little longer or shorter.
+  void turns() {
+    RotaryTurn& turn = made_.problem.rotary;
+    const std::int64_t length = r_.queries + r_.keys + 20;
+    const Shape one{length, r_.turned / 2}, each{r_.batch, length, r_.turned / 2};
+    const auto tables = [&](View& cosines, View& sines) {
+      Tensor c(DType::float64, r_.turn_by_row ? each : one), s(DType::float64, c.shape());
+      for (std::int64_t n = 0; n < c.size(); ++n) {
+        const double angle = 6.3 * random_.uniform(), factor = 0.8 + 0.4 * random_.uniform();
+        c.data<double>()[n] = factor * std::cos(angle);
+        s.data<double>()[n] = factor * std::sin(angle);
+      }
+      cosines = place(converted(c.view(), r_.turn_dtype));
+      sines = place(converted(s.view(), r_.turn_dtype));
+    };
+    tables(turn.cosines, turn.sines);
+    if (r_.turn_keys_apart) tables(turn.key_cosines, turn.key_sines);
+    turn.pairing = r_.pairing;
+    turn.keys_are_turned = r_.keys_are_turned;
   }
 
   void exclusion(std::int64_t heads) {
@@ -121,7 +151,7 @@ class Maker {
     if (r_.query_offset) {
       p.alignment = Alignment::bottom_right;
       p.query_offset = place(filled(DType::int32, {r_.batch}, [&] {
-        return static_cast<double>(random_.below(r_.keys + 5) - 2);
+        return static_cast<double>(random_.below(r_.keys + 5) - (r_.turned > 0 ? 0 : 2));
       }));
     }
     if (r_.key_lengths) {
@@ -216,7 +246,10 @@ std::ostream& operator<<(std::ostream& out, const Recipe& r) {
       << (r.bias_minus_infinity ? " with -inf " : " ") << name_of(r.bias_dtype) << " slopes "
       << r.slopes << " table M " << r.table_reach << " buckets " << static_cast<int>(r.buckets)
       << " (" << r.bucket_count << ", " << r.max_distance << ") positions " << r.query_positions
-      << r.key_positions << " sinks " << r.sinks << " causal " << r.causal << " align "
+      << r.key_positions << " turned " << r.turned << " pairing " << static_cast<int>(r.pairing)
+      << " by " << name_of(r.turn_dtype) << (r.turn_by_row ? " of each row" : "")
+      << (r.turn_keys_apart ? ", keys apart" : "") << (r.keys_are_turned ? ", keys before" : "")
+      << " sinks " << r.sinks << " causal " << r.causal << " align "
       << static_cast<int>(r.alignment) << " offset " << r.query_offset << " window " << r.window
       << " right " << r.window_right << " prefix " << r.prefix << " chunk " << r.chunk
       << " lengths " << r.key_lengths << " padding " << static_cast<int>(r.padding) << " segments "

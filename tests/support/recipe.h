@@ -35,6 +35,12 @@ struct Recipe {
   std::int64_t bucket_count = 8;
   std::int64_t max_distance = 20;
   bool query_positions = false, key_positions = false;
+  std::int64_t turned = 0;  ///< r: columns that turn; 0: none
+  RotaryPairing pairing = RotaryPairing::split_half;
+  DType turn_dtype = DType::float32;
+  bool turn_by_row = false;      ///< each batch row has tables of its own
+  bool turn_keys_apart = false;  ///< keys have tables of their own
+  bool keys_are_turned = false;
   bool sinks = false;
 
   bool causal = false;

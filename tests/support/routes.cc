@@ -135,7 +135,12 @@ Sizes sizes_of(const AttentionProblem& problem, const Answer& right) {
   }
   const double terms = std::fabs(r.scale) * static_cast<double>(r.width) *
                        root_mean_square(problem.q) * root_mean_square(problem.k);
-  return {r.dtype, terms, r.keys, worst + r.softcap, largest(problem.v), r.value_width};
+  Sizes sizes{r.dtype, terms, r.keys, worst + r.softcap, largest(problem.v), r.value_width};
+  const bool half = r.dtype == DType::float16 || r.dtype == DType::bfloat16;
+  if (half && r.rotary.any()) {
+    sizes.rounded_turns = std::min(1.0, 4 / static_cast<double>(r.width));
+  }
+  return sizes;
 }
 
 std::string difference(const AttentionProblem& problem, const Answer& ours, const Answer& right) {

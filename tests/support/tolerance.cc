@@ -28,7 +28,8 @@ double computing_roundoff(DType dtype) {
 double share(const Sizes& sizes) {
   const double steps = 16 + 2 * sizes.terms + std::sqrt(static_cast<double>(sizes.keys)) +
                        2 * std::fabs(sizes.logit);
-  return 2 * steps * computing_roundoff(sizes.dtype);
+  return 2 * steps * computing_roundoff(sizes.dtype) +
+         2 * sizes.rounded_turns * sizes.terms * unit_roundoff(sizes.dtype);
 }
 
 }  // namespace

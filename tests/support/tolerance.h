@@ -21,6 +21,9 @@ struct Sizes {
   double value = 1;       ///< largest |v|, which bounds the output
   std::int64_t value_width = 1;  ///< E, the length of the sums behind a gradient's terms
   bool rounded_weights = false;  ///< to bfloat16, before the value product
+  /// Elements of q and k that turned, of a half type, and may have gone to the other neighbour, as
+  /// a share of D.
+  double rounded_turns = 0;
 };
 
 /// What a correct path may differ from the oracle, in one place.

@@ -4,16 +4,20 @@
 #include <vector>
 
 #include "attention/oracle_terms.h"
+#include "attention/oracle_turns.h"
 #include "attention/resolved.h"
 
 namespace volvelle::properties {
 namespace {
 
-Tensor cells(const ResolvedAttention& r, const Cell& cell) {
+Tensor cells(const ResolvedAttention& given, const Cell& cell) {
+  OracleTurns turns(given);
+  const ResolvedAttention& r = turns.problem();
   Tensor matrix(DType::float64, {r.batch, r.heads, r.queries, r.keys});
   double* at = matrix.data<double>();
   for (std::int64_t b = 0; b < r.batch; ++b) {
     for (std::int64_t h = 0; h < r.heads; ++h) {
+      turns.select(b, h);
       for (std::int64_t i = 0; i < r.queries; ++i) {
         for (std::int64_t j = 0; j < r.keys; ++j) {
           const Pair pair{b, h, i, j};
