@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/dropout_place.h"
+#include "nn/enter_positions.h"
 #include "nn/parameter.h"
 #include "nn/placed_tokens.h"
 #include "nn/projected_tokens.h"
@@ -49,11 +50,7 @@ MultiHeadAttentionOptions complete(MultiHeadAttentionOptions options) {
   check_size(kModule, "memory_width", options.memory_width);
   if (options.memory_width != options.width) options.separate = true;
   check_dropout(kModule, options.dropout);
-  if (options.positions && options.positions->facts().door == PositionDoor::tokens) {
-    refuse(
-        "the position scheme is one that is added to the token vectors, before the first block; "
-        "give it to the model (LanguageModelOptions::positions)");
-  }
+  if (options.positions) check_enters_attention(kModule, *options.positions);
   return options;
 }
 
@@ -113,7 +110,6 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   add_module("positions", *options_.positions);
   const PositionFacts facts = options_.positions->facts();
   keys_turn_late_ = facts.door == PositionDoor::turn && !facts.keys_cached_turned;
-  steady_positions_ = facts.steady_positions;
 }
 
 Variable MultiHeadAttention::project_packed(const Variable& x, const ForwardOptions& how) const {
@@ -170,15 +166,7 @@ void MultiHeadAttention::enter_positions(AttendVariableOptions& attention,
     refuse("positions are given twice: as token places and among the call's rules");
   }
   if (!call.memory && !given) {
-    const AttentionPlaces places = tokens.attention_places();
-    if (tokens.has_segments() && steady_positions_ && places.positions > *steady_positions_) {
-      refuse("beyond " + std::to_string(*steady_positions_) +
-             " positions this scheme goes by the length that a row has reached, and a row of "
-             "several documents has several: give each document a row of its own");
-    }
-    rules.query_positions = places.query_positions;
-    rules.key_positions = places.key_positions;
-    return options_.positions->enter(attention, places);
+    return volvelle::enter_positions(kModule, *options_.positions, tokens, attention);
   }
   if (!rules.query_positions || !rules.key_positions) {
     refuse(

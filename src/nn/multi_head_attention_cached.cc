@@ -7,7 +7,7 @@
 
 #include "nn/cache_step.h"
 #include "nn/projected_tokens.h"
-#include "nn/turned_keys.h"
+#include "nn/turned_heads.h"
 #include "volvelle/attention/attend_variable.h"
 #include "volvelle/attention/key_value_cache.h"
 #include "volvelle/base/error.h"
@@ -60,6 +60,17 @@ AttentionProblem problem_of(const AttendVariableOptions& attention) {
   return problem;
 }
 
+// (rows, count): count positions from each start on.
+Tensor positions_from(const std::vector<std::int64_t>& starts, std::int64_t count) {
+  Tensor positions(DType::int64, {static_cast<std::int64_t>(starts.size()), count});
+  auto* to = positions.data<std::int64_t>();
+  for (const std::int64_t start : starts) {
+    std::iota(to, to + count, start);
+    to += count;
+  }
+  return positions;
+}
+
 }  // namespace
 
 struct MultiHeadAttention::CachedTokens {
@@ -108,8 +119,12 @@ void MultiHeadAttention::attend_cached(const CachedTokens& tokens, std::int64_t 
   View keys = tokens.k.last(row, rows, count);
   Tensor turned;
   if (problem.rotary && !keys_turn_late_) {
-    turned = turned_keys(keys, attention.rotary, starts, how.threads);
+    const RotaryTables& tables = attention.rotary;
+    turned = turned_heads(keys, tables.key_cosines ? tables.key_cosines : tables.cosines,
+                          tables.key_sines ? tables.key_sines : tables.sines, tables.pairing,
+                          positions_from(starts, count), how.threads);
     keys = turned.view();
+    problem.rotary.key_cosines = problem.rotary.key_sines = {};
     problem.rotary.keys_are_turned = true;
   }
   const std::vector<Sequence> names = step.names(*this, row, rows);

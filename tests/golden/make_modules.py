@@ -57,6 +57,80 @@ class LanguageModel(nn.Module):
         return x @ self.embedding.weight.T
 
 
+def turned(x, base, interleaved=False):
+    """Rotary positions on (B,H,T,D): angles in double, tables in float32, as everywhere here."""
+    width, tokens = x.shape[-1], x.shape[-2]
+    frequencies = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = torch.arange(tokens, dtype=torch.float64)[:, None] * frequencies
+    cosines, sines = angles.cos().float().double(), angles.sin().float().double()
+    a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else x.chunk(2, -1)
+    pair = a * cosines - b * sines, a * sines + b * cosines
+    return torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
+
+
+def rotary_attention(qkv, heads, base, interleaved=False):
+    batch, tokens, width = qkv.shape[0], qkv.shape[1], qkv.shape[2] // 3
+    q, k, v = (t.view(batch, tokens, heads, width // heads).transpose(1, 2) for t in qkv.chunk(3, -1))
+    q, k = turned(q, base, interleaved), turned(k, base, interleaved)
+    read = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return read.transpose(1, 2).reshape(batch, tokens, width)
+
+
+class CausalSelfAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(8, 24, bias=False)
+        self.out = nn.Linear(8, 8, bias=False)
+
+    def forward(self, x):
+        return self.out(rotary_attention(self.qkv(x), 2, 10000.0))
+
+
+class RotaryLanguageModel(nn.Module):
+    """LanguageModel with turned queries and keys in place of a table; interleaved pairs."""
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.in_proj_weight = nn.Parameter(torch.empty(24, 8))
+            self.in_proj_bias = nn.Parameter(torch.empty(24))
+            self.out_proj = nn.Linear(8, 8)
+
+        def forward(self, x):
+            qkv = nn.functional.linear(x, self.in_proj_weight, self.in_proj_bias)
+            return self.out_proj(rotary_attention(qkv, 2, 50.0, interleaved=True))
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.self_attn = RotaryLanguageModel.Attention()
+            self.linear1, self.linear2 = nn.Linear(8, 12), nn.Linear(12, 8)
+            self.norm1, self.norm2 = nn.LayerNorm(8), nn.LayerNorm(8)
+
+        def forward(self, x):
+            x = x + self.self_attn(self.norm1(x))
+            return x + self.linear2(nn.functional.gelu(self.linear1(self.norm2(x)), approximate="tanh"))
+
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([RotaryLanguageModel.Layer() for _ in range(2)])
+            self.norm = nn.LayerNorm(8)
+
+        def forward(self, x):
+            for one in self.layers:
+                x = one(x)
+            return self.norm(x)
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(11, 8)
+        self.stack = RotaryLanguageModel.Stack()
+
+    def forward(self, ids):
+        return self.stack(self.embedding(ids)) @ self.embedding.weight.T
+
+
 def causal(tokens):
     return nn.Transformer.generate_square_subsequent_mask(tokens, dtype=torch.float64)
 
@@ -101,6 +175,8 @@ CASES = [
     ("language_model", LanguageModel, [], lambda m: m(IDS)),
     ("language_model_loss", LanguageModel, [],
      lambda m: nn.functional.cross_entropy(m(IDS).flatten(0, 1), LABELS.flatten())),
+    ("causal_self_attention", CausalSelfAttention, [X], None),
+    ("rotary_language_model", RotaryLanguageModel, [], lambda m: m(IDS)),
 ]
 
 

@@ -12,6 +12,7 @@
 #include "support/arrays.h"
 #include "support/golden_arrays.h"
 #include "volvelle/autograd/backward.h"
+#include "volvelle/nn/causal_self_attention.h"
 #include "volvelle/nn/embedding.h"
 #include "volvelle/nn/language_model.h"
 #include "volvelle/nn/linear.h"
@@ -104,6 +105,15 @@ Variable logits(const Module& module, const Inputs&, const ForwardOptions& how) 
   return static_cast<const LanguageModel&>(module).forward(View(kIds, {2, 5}), how);
 }
 
+std::unique_ptr<Module> make_rotary_model(DType dtype) {
+  LanguageModelOptions options{.stack = stack_options("pre", Activation::gelu_tanh, 2),
+                               .vocabulary = 11,
+                               .positions = "rotary(base=50, pairing=interleaved)"};
+  options.stack.causal = true;
+  options.stack.dtype = dtype;
+  return std::make_unique<LanguageModel>(options);
+}
+
 // In the order of the script, whose case numbers are seeds.
 std::vector<Golden> cases() {
   return {
@@ -141,6 +151,16 @@ std::vector<Golden> cases() {
        [](const Module& module, const Inputs& in, const ForwardOptions& how) {
          return cross_entropy(logits(module, in, how), View(kLabels, {2, 5}));
        }},
+      {"causal_self_attention",
+       {kX},
+       [](DType dtype) -> std::unique_ptr<Module> {
+         return std::make_unique<CausalSelfAttention>(
+             CausalSelfAttentionOptions{.width = 8, .heads = 2, .dtype = dtype});
+       },
+       [](const Module& module, const Inputs& in, const ForwardOptions& how) {
+         return static_cast<const CausalSelfAttention&>(module).forward(in[0], how);
+       }},
+      {"rotary_language_model", {}, make_rotary_model, logits},
   };
 }
 

@@ -154,6 +154,51 @@ TEST(ModelCache, SequencesOfDifferentLengthsKeepTheirOwnBits) {
   }
 }
 
+// Trap 37. Beyond the trained length every turn changes with the length: keys lie in the cache as
+// they were projected, and what is read is what the tokens so far give.
+TEST(ModelCache, KeysOfDynamicTurnsAreTurnedAnew) {
+  const char* const kTexts[] = {
+      "rotary(base=20, scaling=dynamic, factor=4, original=8)",
+      "rotary(base=20, scaling=longrope, original=8, max=32, short=[1 1 1 1], long=[1 2 3 4])"};
+  const Ids ids = text_of(20);
+  for (const char* text : kTexts) {
+    const LanguageModel model(model_with(text, 1));
+    fill_parameters(model, 3);
+    ModelCache cache(model, {.capacity = 512});
+    const Sequence sequence = cache.add();
+    for (std::int64_t t = 0; t < 20; ++t) {
+      const std::int64_t next[] = {ids[static_cast<std::size_t>(t)]};
+      const Logits step = numbers(model.step(View(next, {1}), cache, {&sequence, 1}));
+      const Ids so_far(ids.begin(), ids.begin() + t + 1);
+      EXPECT_LT(distance(step, tail(full(model, so_far), 1)), kTolerance) << text << " " << t;
+    }
+    // Sequences beside it, long and short, do not touch each other.
+    const Sequence other = cache.add();
+    const Sequence both[] = {sequence, other};
+    const Ids rows{0, 0, 0, 3, /**/ 5, 6, 7, 8};
+    const std::int64_t lengths[] = {1, 4};
+    const Tensor together =
+        model.extend(View(rows.data(), {2, 4}), cache, both, {.lengths = View(lengths, {2})});
+    EXPECT_LT(distance(tail(numbers(together), 1), tail(full(model, {5, 6, 7, 8}), 1)), kTolerance);
+    Ids longer = ids;
+    longer.push_back(3);
+    EXPECT_LT(distance(tail(full(model, longer), 1),
+                       Logits(together.data<float>(), together.data<float>() + 11)),
+              kTolerance);
+
+    // In a deeper model earlier tokens keep what they were when they were read: as stated, steps
+    // agree with a full pass up to the trained length, and beyond they do not.
+    const LanguageModel deep(model_with(text, 2));
+    fill_parameters(deep, 3);
+    ModelCache of_deep(deep, {.capacity = 512});
+    const Sequence own = of_deep.add();
+    const Logits steps = read(deep, of_deep, own, ids, 1), whole = full(deep, ids);
+    EXPECT_GT(distance(tail(steps, 1), tail(whole, 1)), 100 * kTolerance) << text;
+    const Logits short_whole = full(deep, Ids(ids.begin(), ids.begin() + 8));
+    EXPECT_LT(distance(Logits(steps.begin(), steps.begin() + 88), short_whole), kTolerance) << text;
+  }
+}
+
 TEST(ModelCache, LogitsOfEveryTokenAreZeroAtPadding) {
   const LanguageModel model(model_with("learned(rows=64)"));
   fill_parameters(model, 3);
@@ -220,7 +265,7 @@ TEST(ModelCache, HalfPrecisionStaysNear) {
             numbers(model.extend(View(ids.data(), {1, 20}), cache, {&sequence, 1},
                                  {.chunk = 7, .every_token = true}, {.compute = compute}));
         const bool exact = stored == DType::float32 && compute == DType::float32;
-        EXPECT_LT(distance(near, whole), exact ? kTolerance : 0.03 * largest) << test.text;
+        EXPECT_LT(distance(near, whole), exact ? kTolerance : 0.05 * largest) << test.text;
         if (exact) continue;
         EXPECT_NE(near, whole) << test.text;
       }

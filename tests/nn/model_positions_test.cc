@@ -73,6 +73,13 @@ std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
+TEST(ModelPositions, TheCasesCoverTheCatalog) {
+  std::set<std::string> named, listed;
+  for (const PositionCase& test : position_cases()) named.insert(parse_positions(test.text).scheme);
+  for (const PositionEntry& entry : position_schemes()) listed.insert(entry.name);
+  EXPECT_EQ(named, listed);
+}
+
 // Trap 45: a padded row equals its own run; counting from the padding shows where positions are
 // absolute, and nowhere else.
 TEST(ModelPositions, PaddedRowsEqualTheirOwnRuns) {
@@ -172,6 +179,27 @@ TEST(ModelPositions, OrderShows) {
   }
 }
 
+// Trap 44: a layer without positions beside one with them; each layer counts.
+TEST(ModelPositions, MayDifferByLayer) {
+  const std::vector<std::int64_t> row(kTokens, kTokens + 8);
+  const auto with = [&](const char* positions) {
+    const LanguageModel model(model_with(positions));
+    for (const NamedParameter& parameter : model.parameters()) {
+      // The same numbers under the same name, whatever else there is.
+      Variable variable = parameter.variable;
+      const Tensor values = testing::normal_floats(variable.shape(), parameter.name.size());
+      variable.replace(values);
+    }
+    return logits_of(run(model, row, {1, 8}), 0, 0, 8);
+  };
+  const std::vector<float> mixed = with("1: rotary(base=20) | none");
+  for (const char* other :
+       {"rotary(base=20)", "none", "1: none | rotary(base=20)", "1: rotary(base=20) | alibi"}) {
+    EXPECT_GT(distance(mixed, with(other)), 1e-2) << other;
+  }
+  EXPECT_EQ(distance(mixed, with("1: rotary(base=20) | none")), 0);
+}
+
 TEST(ModelPositions, NameParametersAndShareThemAsFactsSay) {
   const auto names = [](const char* positions) {
     std::string all;
@@ -227,7 +255,8 @@ TEST(ModelPositions, GradientsAreThoseOfDifferences) {
   for (const PositionCase& test : position_cases()) {
     LanguageModelOptions options = model_with(test.text, 1);
     options.vocabulary = 4;
-    options.stack.width = 8;
+    options.stack.width = 6;
+    options.stack.head_width = 8;
     options.stack.feed_forward = 3;
     options.stack.dtype = DType::float64;
     const LanguageModel model(options);
@@ -336,6 +365,38 @@ TEST(ModelPositions, AreRefusedWhereTheyDoNotBelong) {
   EXPECT_THAT(placed({.positions = View(negative, {3})}), HasSubstr("-1 at index 2"));
   EXPECT_THAT(placed({.positions = View(broken, {3})}), HasSubstr("must be integers"));
   EXPECT_THAT(placed({.segments = View(ids, {3})}), HasSubstr("without positions"));
+}
+
+TEST(ModelPositions, OfAMemoryAreTheCallers) {
+  const MultiHeadAttention attention(
+      {.width = 8, .heads = 2, .positions = make_positions("rotary", {.width = 8, .heads = 2})});
+  fill_parameters(attention, 2);
+  const Variable x(testing::normal_floats({1, 3, 8}, 1)),
+      memory(testing::normal_floats({1, 4, 8}, 2));
+  EXPECT_THAT(refusal([&] { attention.forward(x, {}, {.memory = memory}); }),
+              HasSubstr("query_positions and key_positions among the call's rules"));
+  const std::int64_t asked[] = {9, 10, 11}, keys[] = {2, 3, 4, 5}, later[] = {4, 5, 6, 7};
+  const auto with = [&](const std::int64_t* of_keys) {
+    AttentionProblem rules;
+    rules.query_positions = View(asked, {3});
+    rules.key_positions = View(of_keys, {4});
+    return attention.forward(x, {}, {.memory = memory, .rules = rules}).value();
+  };
+  EXPECT_FALSE(same_bits(with(keys), with(later)));
+  AttentionProblem twice;
+  twice.query_positions = View(asked, {3});
+  twice.key_positions = View(asked, {3});
+  EXPECT_THAT(refusal([&] {
+                attention.forward(x, {.tokens = {.positions = View(asked, {3})}}, {.rules = twice});
+              }),
+              HasSubstr("given twice"));
+  const std::int64_t segments[] = {0, 0, 1};
+  EXPECT_THAT(refusal([&] {
+                attention.forward(
+                    x, {.tokens = {.positions = View(asked, {3}), .segments = View(segments, {3})}},
+                    {.memory = memory});
+              }),
+              HasSubstr("not which of a memory"));
 }
 
 }  // namespace

@@ -16,8 +16,18 @@ struct PositionCase {
 /// Every scheme of the catalog, with settings that act on the few tokens of a test.
 inline std::vector<PositionCase> position_cases() {
   return {
-      {"none", true},  {"sinusoidal(base=50)", false},  {"learned(rows=64)", false},
-      {"alibi", true}, {"t5(buckets=8, max=12)", true}, {"clamped(max=5)", true},
+      {"none", true},
+      {"sinusoidal(base=50)", false},
+      {"learned(rows=64)", false},
+      {"rotary(base=20)", true},
+      {"rotary(base=20, pairing=interleaved, partial=4)", true},
+      {"rotary(base=20, scaling=yarn, factor=4, original=8)", true},
+      {"rotary(base=20, scaling=dynamic, factor=4, original=64)", true},
+      {"rotary(base=20, scaling=longrope, original=64, max=256, short=[1 1 2 1], long=[4 4 4 4])",
+       true},
+      {"alibi", true},
+      {"t5(buckets=8, max=12)", true},
+      {"clamped(max=5)", true},
   };
 }
 

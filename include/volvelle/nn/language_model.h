@@ -50,11 +50,19 @@ class VOLVELLE_API LanguageModel : public Module {
   /// Reads n more tokens of each sequence, in pieces of `how_much.chunk`, and gives the logits of
   /// the tokens asked for: (B,V), or (B,n,V). ids (B,n) or (n); sequences in the order of its rows.
   /// Where `how_much.lengths` says that a row has fewer, they are its last ones: left padding.
-  /// The logits are those of a full pass over all tokens that the sequence holds. Nothing is
-  /// appended after a throw.
+  /// The logits are those of a full pass over all tokens that the sequence holds, within float32's
+  /// rounding; chunks of up to 16 tokens give one another's bits, and no bit of a row depends on
+  /// the rows beside it. A scheme whose turns change with the length of the text
+  /// (PositionFacts::steady_positions) agrees up to that length; beyond, tokens that were read keep
+  /// what they were. Every cache is as it was after a throw.
+  /// Throws:  InvalidArgument: a cache of another model, unknown sequences or one listed twice,
+  /// more
+  ///          tokens than its capacity or the model's positions hold (with how many fit), lengths
+  ///          outside [1, n], positions that do not go on behind the sequence, segments, training.
+  /// every_token: the logits of padding are 0.
   Tensor extend(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
                 const ExtendOptions& how_much = {}, const ForwardOptions& how = {}) const;
-  /// One more token of each sequence: ids (B) -> logits (B,V).
+  /// One more token of each sequence: ids (B) -> logits (B,V). As `extend`.
   Tensor step(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
               const ForwardOptions& how = {}) const;
 

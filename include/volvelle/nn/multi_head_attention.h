@@ -93,8 +93,7 @@ class VOLVELLE_API MultiHeadAttention : public Module {
   Variable in_proj_weight_, q_proj_weight_, k_proj_weight_, v_proj_weight_, in_proj_bias_;
   Linear out_proj_;
   std::optional<RmsNorm> q_norm_, k_norm_;
-  bool keys_turn_late_ = false;                   // a cache keeps them as they are projected
-  std::optional<std::int64_t> steady_positions_;  // beyond, turns change with a row's length
+  bool keys_turn_late_ = false;  // a cache keeps them as they are projected
 };
 
 }  // namespace volvelle
