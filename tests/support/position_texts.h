@@ -25,6 +25,7 @@ inline std::vector<PositionCase> position_cases() {
       {"rotary(base=20, scaling=dynamic, factor=4, original=64)", true},
       {"rotary(base=20, scaling=longrope, original=64, max=256, short=[1 1 2 1], long=[4 4 4 4])",
        true},
+      {"xpos(base=20)", true},
       {"alibi", true},
       {"t5(buckets=8, max=12)", true},
       {"clamped(max=5)", true},

@@ -62,12 +62,18 @@ std::span<const PositionEntry> position_schemes() {
                     "Gehring et al. 2017, arXiv:1705.03122; GPT-2", learned_keys(), make_learned},
       PositionEntry{"rotary", PositionDoor::turn, "queries and keys turn by their positions",
                     "Su et al. 2021, arXiv:2104.09864", rotary_keys(), make_rotary},
+      PositionEntry{"xpos", PositionDoor::turn, "rotary, with products that fade with distance",
+                    "Sun et al. 2022, arXiv:2212.10554", xpos_keys(), make_xpos},
       PositionEntry{"alibi", PositionDoor::bias, "a penalty on scores that grows with distance",
                     "Press et al. 2021, arXiv:2108.12409", alibi_keys(), make_alibi},
       PositionEntry{"t5", PositionDoor::bias, "a learned number per bucket of offsets",
                     "Raffel et al. 2019, arXiv:1910.10683", t5_keys(), make_t5},
       PositionEntry{"clamped", PositionDoor::bias, "a learned number per offset, far ones shared",
-                    "Shaw et al. 2018, arXiv:1803.02155", clamped_keys(), make_clamped},
+                    "Liu et al. 2021, arXiv:2103.14030 (Swin); Shaw et al. 2018", clamped_keys(),
+                    make_clamped},
+      PositionEntry{"relative", PositionDoor::vectors,
+                    "a learned vector per offset, on keys, queries or values",
+                    "Shaw et al. 2018, arXiv:1803.02155", relative_keys(), make_relative},
   };
   return kSchemes;
 }

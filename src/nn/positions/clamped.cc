@@ -1,6 +1,7 @@
 #include <array>
 
 #include "nn/parameter.h"
+#include "nn/parameter_size.h"
 #include "nn/positions/draw_table.h"
 #include "nn/positions/schemes.h"
 #include "nn/positions/settings.h"
@@ -20,6 +21,9 @@ class ClampedBias : public PositionScheme {
       : width_(context.width) {
     const std::int64_t most = settings.count("max", 128);
     if (most > kMost) settings.refuse("max=" + std::to_string(most) + " is beyond 2^30");
+    check_parameters_fit("clamped",
+                         static_cast<double>(context.heads) * static_cast<double>(2 * most + 1),
+                         context.dtype);
     table_ = make_parameter("clamped", context.dtype, {context.heads, 2 * most + 1});
     add_parameter("weight", table_);
   }
