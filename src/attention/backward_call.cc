@@ -31,6 +31,7 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedB
       kernels(kernels::backward_kernels<T>()),
       bias(resolved, arrays, workspaces.bias),
       offsets(resolved, arrays, forward.offset_bias, workspaces.tables) {
+  forward.reach.require_finite(backward.grad_output, problem.value_width, threads);
   const std::int64_t panel = forward.panel;
   const std::int64_t lanes = forward.kernels.lanes;
   const std::int64_t panels = (problem.queries + panel - 1) / panel;

@@ -134,7 +134,9 @@ void BackwardWalk<T>::prepare_group(std::int64_t b, std::int64_t h, std::int64_t
   KeyRange range{problem.keys, 0};
   PanelExclusion exclusion;
   for (int x = 0; x < count; x += call_.forward.panel) {
-    exclude_by_index(problem, b, query + x, std::min(count - x, call_.forward.panel), exclusion);
+    const int queries = std::min(count - x, call_.forward.panel);
+    exclude_by_index(problem, b, query + x, queries, exclusion);
+    call_.forward.reach.narrow(b, h, query + x, queries, exclusion);
     if (exclusion.any_first == exclusion.any_last) continue;
     range.first = std::min(range.first, exclusion.any_first);
     range.last = std::max(range.last, exclusion.any_last);

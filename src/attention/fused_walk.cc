@@ -19,6 +19,9 @@ constexpr int kTile = kernels::kTileKeys;
 constexpr int kTaskQueries = 256;
 // Turning a tile's values on their side for the products of pairs is worth more of them.
 constexpr int kPairTaskQueries = 512;
+// Keys that ALiBi slopes must spare a query to be worth a look at queries, keys and values.
+constexpr double kSpared = 100;
+constexpr double kPairSpared = 400;
 // Keys and values below this stay in the second-level cache by themselves.
 constexpr std::int64_t kNearCache = std::int64_t{1} << 20;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
@@ -54,6 +57,8 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
       tiles(resolved),
       source(tiles.source()),
       multiplier(pairs == Pairs::multiplied ? multiplier_for<T>(resolved, source) : nullptr),
+      reach(resolved, source, multiplier == nullptr ? kSpared : kPairSpared, threads,
+            workspaces.reach),
       pair_kernels(kernels::pair_kernels()),
       grain(multiplier == nullptr ? 1 : kernels::kPairGrain),
       value_rows(multiplier == nullptr ? resolved.value_width
@@ -140,6 +145,7 @@ void PanelWalk<T>::open(int slot, std::int64_t b, std::int64_t h, std::int64_t q
   query_[slot] = query;
   count_[slot] = count;
   exclude_by_index(problem, b, query, count, exclusion_[slot]);
+  call_.reach.narrow(b, h, query, count, exclusion_[slot]);
 
   T maximum = -std::numeric_limits<T>::infinity();
   T sum = 0;

@@ -6,6 +6,7 @@
 #include "attention/exclusion.h"
 #include "attention/offset_bias.h"
 #include "attention/resolved.h"
+#include "attention/slope_reach.h"
 #include "attention/tile_map.h"
 #include "base/aligned_memory.h"
 #include "kernels/attention_forward.h"
@@ -15,7 +16,7 @@ namespace volvelle {
 
 /// Workspaces of one call, kept by the calling thread.
 struct CallWorkspaces {
-  Workspace map, bias, rows;
+  Workspace map, bias, rows, reach;
 };
 
 /// What becomes of bfloat16 numbers: they are multiplied as pairs where the instruction set in use
@@ -42,6 +43,7 @@ struct FusedCall {
   const AnyTiles<T> tiles;
   const TileSource<T>& source;                ///< the one in `tiles`
   const kernels::PairMultiplier* multiplier;  ///< of bfloat16 pairs; null: all is computed in T
+  SlopeReach<T> reach;                        ///< tiles beyond it are not walked
   const kernels::PairKernels* pair_kernels;   ///< with it
   int grain;                                  ///< the keys of a step are cut at multiples of this
   std::int64_t value_rows;                    ///< rows of a panel's output, at least value_width
