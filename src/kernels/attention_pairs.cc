@@ -38,8 +38,10 @@ HWY_INLINE void ScaleScoresOf(float* HWY_RESTRICT scores, float by,
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       float* HWY_RESTRICT place = scores + j * kPanel + v * kLanes<float>;
-      V score = hn::Mul(factor, hn::Load(d, place));
-      if (kDiagonal) score = hn::Add(score, hn::LoadU(d, diagonal + v * kLanes<float> - j));
+      const V raw = hn::Load(d, place);
+      const V score = kDiagonal
+                          ? hn::MulAdd(factor, raw, hn::LoadU(d, diagonal + v * kLanes<float> - j))
+                          : hn::Mul(factor, raw);
       hn::Store(score, d, place);
       if (kMax) top[v] = hn::Max(top[v], score);
     }
@@ -65,7 +67,6 @@ HWY_NOINLINE void ReplaceOddScores(const TileStep<float>& step, const PairStep& 
   constexpr int kPanel = kVectors * kLanes<float>;
   TileStep<float> exact = step;
   exact.scores = pair.scores;
-  exact.diagonal = nullptr;
   HWY_ALIGN float unused[kPanel] = {};
   Scores<kVectors, kVectors, false>(exact, 0, step.keys, unused);
   for (int v = 0; v < kVectors; ++v) {
@@ -160,14 +161,15 @@ HWY_INLINE void PairSoftmaxOf(const TileStep<float>& step, const PairStep& pair,
     hn::Store(hn::Load(d, step.maximum + lane), d, raised + lane);
   }
   float by = pair.factor;
+  const float* diagonal = RawDiagonal(step, 0);
   if (pair.odd_keys != nullptr || pair.odd_queries != nullptr) {
-    ScaleScores<kVectors, false>(step.scores, by, nullptr, 0, step.keys, raised);
+    ScaleScores<kVectors, false>(step.scores, by, diagonal, 0, step.keys, raised);
     ReplaceOddScores<kVectors>(step, pair);
     by = 1;
+    diagonal = nullptr;
   }
   FinalScoresOf<kVectors, kVectors>(step, raised, [&](auto max, int from, int to) HWY_ATTR {
-    ScaleScores<kVectors, decltype(max)::value>(step.scores, by, RawDiagonal(step, 0), from, to,
-                                                raised);
+    ScaleScores<kVectors, decltype(max)::value>(step.scores, by, diagonal, from, to, raised);
   });
   if (multiplier.stay_awake != nullptr) multiplier.stay_awake();
   if (step.moment != nullptr) {

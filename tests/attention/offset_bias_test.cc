@@ -86,6 +86,25 @@ TEST(OffsetBias, StretchesOfPositionsNearAndFarApart) {
   }
 }
 
+// A key that is out of sight changes how its tile is computed in bfloat16, but no bit.
+TEST(OffsetBias, BitsDoNotDependOnKeysOutOfSight) {
+  Recipe recipe = long_recipe(DType::bfloat16);
+  recipe.width = 17;
+  recipe.table_reach = 5;
+  recipe.slopes = true;
+  const Made made = make(recipe);
+  AttentionProblem problem = made.problem;
+  const Tensor length = listed(DType::int64, Shape{1}, {140});
+  problem.key_lengths = length.view();
+  AttentionProblem other = problem;
+  Tensor keys = copy_of(problem.k);
+  set_element(keys.raw(), DType::bfloat16, 145 * recipe.width, 1e30);
+  other.k = keys.view();
+  for (const Route& route : fused_routes()) {
+    EXPECT_EQ(bit_difference(answer(other, route), answer(problem, route)), "") << route.name;
+  }
+}
+
 // Steep slopes leave weights of every size down to nothing. The far ones must not disturb.
 TEST(OffsetBias, SteepSlopes) {
   for (const DType dtype : {DType::float32, DType::float64}) {
