@@ -23,10 +23,13 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
 }  // namespace
 
 template <class T>
-BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedBackward& arrays,
-                              int threads, BackwardWorkspaces& workspaces)
+BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedAttention& given,
+                              const ResolvedBackward& arrays, int threads,
+                              BackwardWorkspaces& workspaces)
     : problem(resolved),
       backward(arrays),
+      query_turn(given, TurnedRows::queries),
+      key_turn(given, TurnedRows::keys),
       forward(resolved, threads, workspaces.forward),
       kernels(kernels::backward_kernels<T>()),
       bias(resolved, arrays, workspaces.bias),

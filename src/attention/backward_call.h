@@ -8,6 +8,7 @@
 #include "attention/backward_turns.h"
 #include "attention/fused_walk.h"
 #include "attention/resolved_backward.h"
+#include "attention/row_turns.h"
 
 namespace volvelle {
 
@@ -32,8 +33,9 @@ struct KeyRange {
 /// cut finer for more threads; sums by offset do, and then the problem alone decides.
 template <class T>
 struct BackwardCall {
-  BackwardCall(const ResolvedAttention& resolved, const ResolvedBackward& arrays, int threads,
-               BackwardWorkspaces& workspaces);
+  /// `resolved` is `given` with q and k turned.
+  BackwardCall(const ResolvedAttention& resolved, const ResolvedAttention& given,
+               const ResolvedBackward& arrays, int threads, BackwardWorkspaces& workspaces);
 
   std::int64_t plane(std::int64_t b, std::int64_t h) const { return b * problem.heads + h; }
   std::int64_t tasks() const { return blocks * sets_batch * sets_heads; }
@@ -48,6 +50,7 @@ struct BackwardCall {
 
   const ResolvedAttention& problem;
   const ResolvedBackward& backward;
+  RowTurns query_turn, key_turn;  ///< by which gradients are turned back
   FusedCall<T> forward;
   const kernels::BackwardKernels<T>& kernels;
   BiasGradient<T> bias;

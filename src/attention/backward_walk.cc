@@ -27,6 +27,16 @@ const T* rows_of(const Strided4& view, std::int64_t offset, std::int64_t rows, s
   return scratch;
 }
 
+// Rows of one head that lie `stride` apart, turned where they are.
+template <class T>
+RowPlaces in_place(T* rows, std::int64_t stride) {
+  RowPlaces places;
+  places.dtype = dtype_of<T>;
+  places.from = places.to = rows;
+  places.from_token = places.to_token = stride;
+  return places;
+}
+
 bool sees_any(const ResolvedAttention& problem, std::int64_t b, std::int64_t h, std::int64_t i) {
   for (std::int64_t j = 0; j < problem.keys; ++j) {
     if (sees(problem, {b, h, i, j}, AttentionFault::none)) return true;
@@ -194,7 +204,11 @@ void BackwardWalk<T>::close_keys() {
                         to.offset(b_, g_, first_key_, c), scratch_rows_);
     }
   };
-  store(call_.backward.grad_k, key_sums_, problem.width, static_cast<T>(problem.scale));
+  if (call_.backward.grad_k.present && call_.key_turn) {
+    store_turned_keys();
+  } else {
+    store(call_.backward.grad_k, key_sums_, problem.width, static_cast<T>(problem.scale));
+  }
   store(call_.backward.grad_v, value_sums_, problem.value_width, T{1});
 }
 
@@ -249,8 +263,36 @@ void BackwardWalk<T>::store_query_grads(std::int64_t group) {
     T* rows = direct ? static_cast<T*>(const_cast<void*>(to.data)) + offset : scratch_rows_;
     call_.kernels.to_rows(query_sums_ + slot * panel * width, panel, width, count, scale, rows,
                           direct ? to.stride[2] : width);
+    if (call_.query_turn) {
+      call_.query_turn.run(b_, group * call_.group_queries + slot * panel, count,
+                           TurnDirection::back, in_place(rows, direct ? to.stride[2] : width));
+    }
     if (direct) continue;
     store_rows(scratch_rows_, count, width, to, offset, to.stride[2], to.stride[3]);
+  }
+}
+
+// The gradients of keys that turned: rows are put together from their bands, in the caller's array
+// where that holds rows of T, and turned back.
+template <class T>
+void BackwardWalk<T>::store_turned_keys() {
+  const Strided4& to = call_.backward.grad_k;
+  const std::int64_t width = call_.problem.width;
+  const bool direct = to.dtype == dtype_of<T> && to.stride[3] == 1;
+  const std::int64_t step = direct ? last_key_ - first_key_ : call_.group_queries;
+  for (std::int64_t key = first_key_; key < last_key_; key += step) {
+    const std::int64_t keys = std::min(step, last_key_ - key);
+    const std::int64_t offset = to.offset(b_, g_, key, 0);
+    T* rows = direct ? static_cast<T*>(const_cast<void*>(to.data)) + offset : scratch_rows_;
+    const std::int64_t stride = direct ? to.stride[2] : width;
+    for (std::int64_t c = 0; c < width; c += call_.band) {
+      const auto columns = static_cast<int>(std::min(call_.band, width - c));
+      call_.kernels.copy_rows(key_sums_ + c * call_.block_keys + (key - first_key_) * call_.band,
+                              call_.band, static_cast<int>(keys), columns,
+                              static_cast<T>(call_.problem.scale), rows + c, stride, columns);
+    }
+    call_.key_turn.run(b_, key, keys, TurnDirection::back, in_place(rows, stride));
+    if (!direct) store_rows(rows, keys, width, to, offset, to.stride[2], to.stride[3]);
   }
 }
 

@@ -47,6 +47,7 @@ class BackwardWalk {
   void add_bad_queries(int slot, const kernels::BackwardStep<T>& step, std::int64_t key, int lane);
   void add_to_keys(std::int64_t tile_first);
   void store_query_grads(std::int64_t group);
+  void store_turned_keys();
 
   BackwardCall<T>& call_;
   std::optional<PanelWalk<T>> walk_;

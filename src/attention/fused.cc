@@ -273,7 +273,9 @@ const char* fused_refusal(const ResolvedAttention& problem) {
 }
 
 void attend_fused(const ResolvedAttention& given, const ResolvedOutputs& outputs, int threads) {
-  const TurnedInputs turned(given, threads);
+  // Few queries meet each key once.
+  const KeyTurns keys = has_few_queries(given) ? KeyTurns::in_tiles : KeyTurns::before;
+  const TurnedInputs turned(given, keys, threads);
   const ResolvedAttention& problem = turned.problem();
   if (problem.dtype == DType::float64) {
     attend_as<double>(problem, outputs, threads);

@@ -88,9 +88,10 @@ void store_sinks(const BackwardCall<T>& call) {
 }
 
 template <class T>
-void backward_as(const ResolvedAttention& problem, const ResolvedBackward& backward, int threads) {
+void backward_as(const ResolvedAttention& problem, const ResolvedAttention& given,
+                 const ResolvedBackward& backward, int threads) {
   BackwardWorkspaces& workspaces = kept_by_thread<BackwardWorkspaces>();
-  BackwardCall<T> call(problem, backward, threads, workspaces);
+  BackwardCall<T> call(problem, given, backward, threads, workspaces);
   const std::int64_t all_groups = problem.batch * problem.heads * call.groups;
   const std::int64_t most = std::max<std::int64_t>(std::max(call.tasks(), all_groups), 1);
   TaskMemory<T> memory(call, static_cast<int>(std::min<std::int64_t>(threads, most)),
@@ -146,15 +147,12 @@ const char* fused_backward_refusal(const ResolvedAttention& problem,
 
 void attend_backward_fused(const ResolvedAttention& given, const ResolvedBackward& backward,
                            int threads) {
-  const TurnedInputs turned(given, threads);
-  const ResolvedAttention& problem = turned.problem();
-  if (problem.dtype == DType::float64) {
-    backward_as<double>(problem, backward, threads);
+  const TurnedInputs turned(given, KeyTurns::before, threads);
+  if (given.dtype == DType::float64) {
+    backward_as<double>(turned.problem(), given, backward, threads);
   } else {
-    backward_as<float>(problem, backward, threads);
+    backward_as<float>(turned.problem(), given, backward, threads);
   }
-  turned.turn_back(backward.grad_q, TurnedRows::queries, threads);
-  turned.turn_back(backward.grad_k, TurnedRows::keys, threads);
 }
 
 }  // namespace volvelle

@@ -25,7 +25,7 @@ class PagedTiles final : public TileSource<T> {
  private:
   const ResolvedAttention& problem_;
   const PagedRows& rows_;
-  bool turns_;
+  RowTurns turns_;
   bool in_place_;
 };
 

@@ -55,7 +55,11 @@ void copy_rows(Rows from, int count, std::int64_t columns, std::int64_t stride, 
 }  // namespace
 
 PairWalk::PairWalk(const FusedCall<float>& call, PanelWalk<float>& walk, Workspace& workspace)
-    : call_(call), walk_(walk), kernels_(*call.pair_kernels), width_(padded(call.problem.width)) {
+    : call_(call),
+      walk_(walk),
+      kernels_(*call.pair_kernels),
+      key_turn_(call.problem, TurnedRows::keys),
+      width_(padded(call.problem.width)) {
   carve(workspace.at_least(carve(nullptr)));
 }
 
@@ -137,9 +141,24 @@ bool PairWalk::load(std::int64_t b, std::int64_t g, std::int64_t from, int count
   return true;
 }
 
-// Keys and values whose elements do not lie side by side, copied so that they do.
+// Keys and values whose elements do not lie side by side, copied so that they do; a cache's keys
+// that still have to turn, turned.
 StoredRows PairWalk::gather(int count) {
   const ResolvedAttention& problem = call_.problem;
+  if (problem.paged != nullptr) {
+    StoredRows rows = call_.source.stored(b_, g_, from_);
+    if (rows.k == nullptr) return rows;
+    RowPlaces places;
+    places.dtype = DType::bfloat16;
+    places.from = rows.k;
+    places.from_token = rows.k_stride;
+    places.to = gathered_k_;
+    places.to_token = problem.width;
+    key_turn_.run(b_, from_, count, TurnDirection::forward, places);
+    rows.k = gathered_k_;
+    rows.k_stride = problem.width;
+    return rows;
+  }
   const auto gathered = [&](const Strided4& view, std::int64_t width, std::uint16_t* to) {
     const auto* from = static_cast<const std::uint16_t*>(view.data) + view.offset(b_, g_, from_, 0);
     copy_rows({from, view.stride[2], view.stride[3]}, count, width, width, to);
@@ -180,7 +199,6 @@ kernels::PairStep PairWalk::complete(int slot, int shift, kernels::TileStep<floa
 
 bool multiplies_pairs(const ResolvedAttention& problem, DType stored) {
   if (problem.q.dtype != DType::bfloat16 || stored != DType::bfloat16) return false;
-  if (problem.rotary.key.present) return false;  // they turn in float32, in the tile
   if (kernels::pair_multiplier() == nullptr || kernels::pair_kernels() == nullptr) return false;
   // The factor comes after the sum here: it must neither lift what was lost near 0 nor be
   // subnormal itself.

@@ -35,6 +35,7 @@ class PairWalk {
   const FusedCall<float>& call_;
   PanelWalk<float>& walk_;
   const kernels::PairKernels& kernels_;
+  const RowTurns key_turn_;
   const std::int64_t width_;  // of a padded row of queries and keys
   std::int64_t b_ = 0, g_ = 0, from_ = 0;
   int count_ = 0;

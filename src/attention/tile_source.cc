@@ -6,6 +6,7 @@
 
 #include "kernels/attention_forward.h"
 #include "kernels/convert.h"
+#include "tensor/convert.h"
 
 namespace volvelle {
 namespace {
@@ -96,17 +97,72 @@ void store_rows(const T* from, std::int64_t rows, std::int64_t columns, const St
 }
 
 template <class T>
+void load_turned_rows(const RowTurns& turns, const ResolvedAttention& problem,
+                      const TokenRows& tokens, const void* from, DType stored,
+                      std::int64_t row_stride, T* tile) {
+  const std::int64_t width = problem.width;
+  RowPlaces places;
+  places.dtype = stored;
+  places.from = from;
+  places.from_token = row_stride;
+  places.to = tile;
+  places.to_token = width;
+  Strided4 rows{from, stored, {}, true};
+  const bool rounds = is_half(stored) && stored == problem.dtype;
+  if (rounds) {  // half to half, then widened
+    places.to = tile + kernels::kTileKeys * width;
+    rows.data = places.to;
+    row_stride = width;
+  } else if (stored != dtype_of<T>) {  // a half cache under float32 queries: widened, then turned
+    load_rows(rows, 0, row_stride, 1, tokens.count, width, tile);
+    places.dtype = dtype_of<T>;
+    places.from = tile;
+    places.from_token = width;
+  }
+  turns.run(tokens.b, tokens.first, tokens.count, TurnDirection::forward, places);
+  if (rounds) load_rows(rows, 0, row_stride, 1, tokens.count, width, tile);
+}
+
+template <class T>
 StridedTiles<T>::StridedTiles(const ResolvedAttention& problem)
     : problem_(problem),
-      k_in_place_(rows_in_place<T>(problem.k, problem.width)),
+      turns_(problem, TurnedRows::keys),
+      k_in_place_(rows_in_place<T>(problem.k, problem.width) && !turns_),
       v_in_place_(rows_in_place<T>(problem.v, problem.value_width)),
       stored_rows_(unbroken_rows(problem.k, problem.width) &&
-                   unbroken_rows(problem.v, problem.value_width)) {}
+                   unbroken_rows(problem.v, problem.value_width) && !turns_) {}
 
 template <class T>
 std::int64_t StridedTiles<T>::scratch_size() const {
-  return kernels::kTileKeys *
-         ((k_in_place_ ? 0 : problem_.width) + (v_in_place_ ? 0 : problem_.value_width));
+  return (k_in_place_ ? 0 : turned_tile_size(problem_.width)) +
+         (v_in_place_ ? 0 : kernels::kTileKeys * problem_.value_width);
+}
+
+template <class T>
+void StridedTiles<T>::load_turned_keys(std::int64_t b, std::int64_t g, std::int64_t first,
+                                       int count, T* tile) const {
+  const Strided4& k = problem_.k;
+  const std::int64_t width = problem_.width;
+  const TokenRows tokens{TurnedRows::keys, b, first, count};
+  const std::int64_t offset = k.offset(b, g, first, 0);
+  if (unbroken_rows(k, width)) {
+    const auto bytes = static_cast<std::int64_t>(size_of(k.dtype));
+    load_turned_rows(turns_, problem_, tokens,
+                     static_cast<const std::byte*>(k.data) + offset * bytes, k.dtype, k.stride[2],
+                     tile);
+    return;
+  }
+  // Put together first, where they are going to be turned.
+  void* const rows = is_half(k.dtype) ? tile + kernels::kTileKeys * width : tile;
+  visit_dtype(k.dtype, [&](auto zero) {
+    using Element = decltype(zero);
+    const Element* from = static_cast<const Element*>(k.data) + offset;
+    Element* to = static_cast<Element*>(rows);
+    for (int r = 0; r < count; ++r, from += k.stride[2]) {
+      for (std::int64_t d = 0; d < width; ++d) *to++ = from[d * k.stride[3]];
+    }
+  });
+  load_turned_rows(turns_, problem_, tokens, rows, k.dtype, width, tile);
 }
 
 template <class T>
@@ -126,7 +182,14 @@ KeyValueTile<T> StridedTiles<T>::load(std::int64_t b, std::int64_t g, std::int64
       scratch += kernels::kTileKeys * width;
     }
   };
-  place(problem_.k, k_in_place_, problem_.width, tile.k, tile.k_stride);
+  if (turns_) {
+    load_turned_keys(b, g, first, count, scratch);
+    tile.k = scratch;
+    tile.k_stride = problem_.width;
+    scratch += turned_tile_size(problem_.width);
+  } else {
+    place(problem_.k, k_in_place_, problem_.width, tile.k, tile.k_stride);
+  }
   place(problem_.v, v_in_place_, problem_.value_width, tile.v, tile.v_stride);
   return tile;
 }
@@ -144,6 +207,10 @@ template void load_rows(const Strided4&, std::int64_t, std::int64_t, std::int64_
                         std::int64_t, float*);
 template void load_rows(const Strided4&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                         std::int64_t, double*);
+template void load_turned_rows(const RowTurns&, const ResolvedAttention&, const TokenRows&,
+                               const void*, DType, std::int64_t, float*);
+template void load_turned_rows(const RowTurns&, const ResolvedAttention&, const TokenRows&,
+                               const void*, DType, std::int64_t, double*);
 template void store_rows(const float*, std::int64_t, std::int64_t, const Strided4&, std::int64_t,
                          std::int64_t, std::int64_t);
 template void store_rows(const double*, std::int64_t, std::int64_t, const Strided4&, std::int64_t,

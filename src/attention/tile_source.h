@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "attention/resolved.h"
+#include "attention/row_turns.h"
+#include "kernels/attention_forward.h"
 
 namespace volvelle {
 
@@ -43,14 +45,15 @@ class TileSource {
   virtual KeyValueTile<T> load(std::int64_t b, std::int64_t g, std::int64_t first, int count,
                                T* scratch) const = 0;
 
-  /// Whether stored() can be asked; then its rows are of stored_dtype().
+  /// Whether the walk may read stored() rows, of stored_dtype(), in place of tiles.
   virtual bool has_stored_rows() const = 0;
   virtual DType stored_dtype() const = 0;
   /// Token `first` of key head g of row b; the others of its tile follow.
   virtual StoredRows stored(std::int64_t b, std::int64_t g, std::int64_t first) const = 0;
 };
 
-/// Keys and values in the caller's strided views; half precision is widened on the way.
+/// Keys and values in the caller's strided views; half precision is widened on the way, and keys
+/// that still have to turn, turn.
 template <class T>
 class StridedTiles final : public TileSource<T> {
  public:
@@ -65,9 +68,26 @@ class StridedTiles final : public TileSource<T> {
   StoredRows stored(std::int64_t b, std::int64_t g, std::int64_t first) const override;
 
  private:
+  void load_turned_keys(std::int64_t b, std::int64_t g, std::int64_t first, int count,
+                        T* tile) const;
+
   const ResolvedAttention& problem_;
+  RowTurns turns_;
   bool k_in_place_, v_in_place_, stored_rows_;
 };
+
+/// Turns rows of `tokens`, of dtype `stored`, `row_stride` apart, and leaves them in `tile` in T.
+/// What a half-precision problem turns is rounded to its dtype first; `tile` has room for
+/// turned_tile_size() elements.
+template <class T>
+void load_turned_rows(const RowTurns& turns, const ResolvedAttention& problem,
+                      const TokenRows& tokens, const void* from, DType stored,
+                      std::int64_t row_stride, T* tile);
+
+/// A tile of `width` columns, and room for as many rows in a half type behind it.
+inline std::int64_t turned_tile_size(std::int64_t width) {
+  return kernels::kTileKeys * (width + (width + 1) / 2);
+}
 
 /// Copies `rows` rows of `columns` elements of a view to [rows][columns], widening half types to
 /// float. T is the view's type or what it widens to.

@@ -42,10 +42,6 @@ void NarrowBFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY
 void WidenFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT to) {
   for (int64_t i = 0; i < count; ++i) to[i] = to_float(Float16{from[i]});
 }
-
-void NarrowFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
-  for (int64_t i = 0; i < count; ++i) to[i] = to_float16(from[i]).bits;
-}
 #else
 // By integer arithmetic, so that every target treats subnormal and non-finite values alike: the
 // exponent is moved by a multiplication with 2^112, which also normalises subnormal halves.
@@ -71,33 +67,17 @@ void WidenFloat16(const uint16_t* HWY_RESTRICT from, int64_t count, float* HWY_R
   }
   for (; i < count; ++i) to[i] = to_float(Float16{from[i]});
 }
+#endif
 
 void NarrowFloat16(const float* HWY_RESTRICT from, int64_t count, uint16_t* HWY_RESTRICT to) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<int16_t, decltype(d)> dh;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto bits = hn::BitCast(di, hn::LoadU(d, from + i));
-    const auto magnitude = hn::And(bits, hn::Set(di, 0x7FFFFFFF));
-    const auto sign = hn::AndNot(hn::Set(di, 0x7FFFFFFF), bits);
-    // Normal halves: round in integer; subnormal ones: let the adder round at 2^-24.
-    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
-    const auto rounded = hn::Add(magnitude, hn::Add(odd, hn::Set(di, 0xFFF)));
-    const auto normal = hn::ShiftRight<13>(hn::Sub(rounded, hn::Set(di, 0x38000000)));
-    const auto shifted = hn::Add(hn::BitCast(d, magnitude), hn::Set(d, 0.5f));
-    const auto subnormal = hn::Sub(hn::BitCast(di, shifted), hn::Set(di, 0x3F000000));
-    auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x38800000)), subnormal, normal);
-    half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477FEFFF)), hn::Set(di, 0x7C00), half);
-    half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7F800000)), hn::Set(di, 0x7E00), half);
-    // The sign goes in as the sign of a 16-bit integer, so the narrowing does not saturate.
-    half = hn::Or(half, hn::ShiftRight<16>(sign));
-    hn::StoreU(hn::DemoteTo(dh, half), dh, reinterpret_cast<int16_t*>(to) + i);
+    StoreStored(hn::LoadU(d, from + i), d, reinterpret_cast<Float16*>(to + i));
   }
   for (; i < count; ++i) to[i] = to_float16(from[i]).bits;
 }
-#endif
 
 const ConvertKernels* Table() {
   static constexpr ConvertKernels kTable{WidenFloat16, WidenBFloat16, NarrowFloat16,

@@ -1,5 +1,5 @@
-// Per-target code: vectors out of what is stored as float64, float32, bfloat16 or float16, and back
-// into all but the last.
+// Per-target code: vectors out of what is stored as float64, float32, bfloat16 or float16, and
+// back.
 #if defined(VOLVELLE_KERNELS_STORED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VOLVELLE_KERNELS_STORED_ROWS_INL_H_
 #undef VOLVELLE_KERNELS_STORED_ROWS_INL_H_
@@ -83,6 +83,32 @@ HWY_INLINE void StoreStored(hn::Vec<D> x, [[maybe_unused]] D d, BFloat16* to) {
   const auto number = hn::RebindMask(du, hn::Eq(x, x));
   const auto chosen = hn::IfThenElse(number, rounded, hn::Or(high, hn::Set(du, 0x40u)));
   hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, chosen)), dh, reinterpret_cast<uint16_t*>(to));
+}
+
+// By integer arithmetic, so that every target treats subnormal and non-finite values alike.
+template <class D>
+HWY_INLINE void StoreStored(hn::Vec<D> x, [[maybe_unused]] D d, Float16* to) {
+#if HWY_TARGET == HWY_SCALAR
+  *to = to_float16(hn::GetLane(x));
+#else
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<int16_t, D> dh;
+  const auto bits = hn::BitCast(di, x);
+  const auto magnitude = hn::And(bits, hn::Set(di, 0x7FFFFFFF));
+  const auto sign = hn::AndNot(hn::Set(di, 0x7FFFFFFF), bits);
+  // Normal halves: round in integer; subnormal ones: let the adder round at 2^-24.
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
+  const auto rounded = hn::Add(magnitude, hn::Add(odd, hn::Set(di, 0xFFF)));
+  const auto normal = hn::ShiftRight<13>(hn::Sub(rounded, hn::Set(di, 0x38000000)));
+  const auto shifted = hn::Add(hn::BitCast(d, magnitude), hn::Set(d, 0.5f));
+  const auto subnormal = hn::Sub(hn::BitCast(di, shifted), hn::Set(di, 0x3F000000));
+  auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x38800000)), subnormal, normal);
+  half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477FEFFF)), hn::Set(di, 0x7C00), half);
+  half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7F800000)), hn::Set(di, 0x7E00), half);
+  // The sign goes in as the sign of a 16-bit integer, so the narrowing does not saturate.
+  half = hn::Or(half, hn::ShiftRight<16>(sign));
+  hn::StoreU(hn::DemoteTo(dh, half), dh, reinterpret_cast<int16_t*>(to));
+#endif
 }
 
 // As double, half as many to a vector.

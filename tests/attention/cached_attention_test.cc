@@ -31,8 +31,6 @@ void expect_plain_answer(DType dtype) {
     recipe.poison = recipe.poison && recipe.query_offset;
     // Queries of a short row may stand before its first token, where no table has a turn.
     recipe.query_positions = recipe.query_positions || recipe.turned > 0;
-    // Keys of bfloat16 that turn in the tile are not multiplied as pairs.
-    recipe.keys_are_turned = recipe.turned > 0 && dtype == DType::bfloat16;
     const Made made = make(recipe);
     const Cached own = cached(made.problem, lengths_of(recipe), dtype);
     const Answer right = oracle_answer(own.plain);
