@@ -31,7 +31,8 @@ const std::vector<Property>& catalog() {
        "are the oracle's: the formula in double precision.",
        rounding_of_random_problems(),
        agreement_error,
-       {edited("scale forgotten", forget_scale)}},
+       {edited("scale forgotten", forget_scale),
+        faulty_oracle("diagonal masked", AttentionFault::strict_diagonal)}},
       {"double-precision",
        "float64 arrays are computed in float64.",
        rounding_of_random_problems() * 0x1p-29,
@@ -48,6 +49,13 @@ const std::vector<Property>& catalog() {
        rounding(140, 140),
        scaling_error,
        {edited("scale forgotten", forget_scale)}},
+      {"turning",
+       "Queries and keys turned by their positions, in either pairing and in part of a head, give "
+       "what those that were turned beforehand give; values are not turned.",
+       rounding(20, 140),
+       turning_error,
+       {edited("pairing swapped", swap_pairing), edited("keys turned from 0", drop_key_positions),
+        edited("values turned", turn_values), edited("by the model width", take_model_width)}},
       {"biases",
        "A dense bias, ALiBi slopes, a table by offset and T5 buckets are added to the scaled "
        "scores: writing the sums into the products gives the same.",

@@ -13,6 +13,7 @@ double half_precision_error(const Subject& subject);
 double dropout_error(const Subject& subject);
 
 double scaling_error(const Subject& subject);
+double turning_error(const Subject& subject);
 double bias_error(const Subject& subject);
 double cap_error(const Subject& subject);
 double sink_error(const Subject& subject);

@@ -1,5 +1,6 @@
 #include "check/properties/random_problem.h"
 
+#include <cmath>
 #include <initializer_list>
 
 #include "volvelle/attention/alibi.h"
@@ -69,6 +70,26 @@ class Maker {
     if (draws_.one_in(5)) p.query_positions = integers({s_.batch, s_.queries}, -5, s_.queries + 9);
     if (draws_.one_in(5)) p.key_positions = integers({s_.batch, s_.keys}, -5, s_.keys + 9);
     if (draws_.one_in(4)) p.sinks = table({s_.heads()});
+    if (s_.width >= 2 && draws_.one_in(4)) turn();
+  }
+
+  // By angles of all sizes, at positions of their own: none before 0, which no table has.
+  void turn() {
+    AttentionProblem& p = setting_.problem;
+    constexpr std::int64_t kPositions = 50;
+    const std::int64_t pairs = 1 + draws_.below(s_.width / 2);
+    Tensor cosines(DType::float32, {kPositions, pairs}), sines(DType::float32, {kPositions, pairs});
+    for (std::int64_t i = 0; i < cosines.size(); ++i) {
+      const double angle = 4 * draws_.unit();
+      cosines.data<float>()[i] = static_cast<float>(std::cos(angle));
+      sines.data<float>()[i] = static_cast<float>(std::sin(angle));
+    }
+    p.query_positions = integers({s_.batch, s_.queries}, 0, kPositions);
+    p.key_positions = integers({s_.batch, s_.keys}, 0, kPositions);
+    p.rotary = {
+        .cosines = setting_.own(std::move(cosines)),
+        .sines = setting_.own(std::move(sines)),
+        .pairing = draws_.one_in(2) ? RotaryPairing::interleaved : RotaryPairing::split_half};
   }
 
   void exclusion() {

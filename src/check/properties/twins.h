@@ -33,7 +33,10 @@ void drop_sinks(Setting& setting);
 void drop_other_weights(Setting& setting);  ///< by another seed
 void tile_key_heads(Setting& setting);      ///< head h reads key head h mod G
 void ignore_strides(Setting& setting);      ///< q, k and v read as if they were contiguous
-void exclude_by_bias(Setting& setting);     ///< -1e9 on excluded pairs, instead of the exclusion
+void swap_pairing(Setting& setting);
+void turn_values(Setting& setting);       ///< as keys are
+void take_model_width(Setting& setting);  ///< for the frequencies of `turning_error`
+void exclude_by_bias(Setting& setting);   ///< -1e9 on excluded pairs, instead of the exclusion
 
 /// Exclusion as a large negative number, added to the scores: -1e9.
 AttentionOperation mask_by_a_number(const AttentionOperation& sound);
