@@ -19,8 +19,12 @@ void write_property_json(std::ostream& out, const PropertyReport& report) {
   for (const PropertyRow& row : report.rows) {
     json.begin_object();
     json.key("property").value(row.property);
-    json.key("path").value(row.path);
-    json.key("simd").value(row.simd);
+    if (row.scheme.empty()) {
+      json.key("path").value(row.path);
+      json.key("simd").value(row.simd);
+    } else {
+      json.key("scheme").value(row.scheme);
+    }
     json.key("error").value(finite(row.error));
     json.key("tolerance").value(finite(row.tolerance));
     json.key("control").value(row.control);
@@ -30,6 +34,10 @@ void write_property_json(std::ostream& out, const PropertyReport& report) {
     json.end_object();
   }
   json.end_array();
+  if (report.of != "attention") {  // no routes, so nothing that refuses
+    json.end_object();
+    return;
+  }
   json.key("refused").begin_array();
   for (const PropertyRefusal& refusal : report.refused) {
     json.begin_object();

@@ -8,7 +8,9 @@
 namespace volvelle {
 namespace {
 
-std::string route_of(const PropertyRow& row) {
+// Where a row was measured: a path, or a scheme.
+std::string place_of(const PropertyRow& row) {
+  if (!row.scheme.empty()) return row.scheme;
   return row.path == "fused" ? "fused on " + row.simd : row.path;
 }
 
@@ -72,7 +74,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
   return text;
 }
 
-// "fused on avx2, scalar; composed", and how many that are.
+// "fused on avx2, scalar; composed", or the schemes, and how many that are.
 struct Routes {
   std::size_t count = 0;
   std::string text;
@@ -81,13 +83,13 @@ struct Routes {
 Routes routes_of(const std::vector<PropertyRow>& rows) {
   std::vector<std::string> sets, others, all;
   for (const PropertyRow& row : rows) {
-    const std::string route = route_of(row);
+    const std::string route = place_of(row);
     if (std::find(all.begin(), all.end(), route) != all.end()) continue;
     all.push_back(route);
     if (row.path == "fused") {
       sets.push_back(row.simd);
     } else {
-      others.push_back(row.path);
+      others.push_back(route);
     }
   }
   if (!sets.empty()) others.insert(others.begin(), "fused on " + joined(sets, ", "));
@@ -95,7 +97,7 @@ Routes routes_of(const std::vector<PropertyRow>& rows) {
 }
 
 std::string complaint(const PropertyRow& row) {
-  const std::string at = row.property + ", " + route_of(row) + ": ";
+  const std::string at = row.property + ", " + place_of(row) + ": ";
   std::string text = row.verdict == PropertyVerdict::fails
                          ? at + "fails with an error of " + short_number(row.error) + ", " +
                                short_number(row.tolerance) + " allowed"
@@ -156,7 +158,10 @@ std::string conclusion(const PropertyReport& report, std::size_t properties, std
         report.holds() ? counted(properties, " property holds and ", " properties hold and ") +
                              counted(controls, " control fails", " controls fail")
                        : std::string("Checked");
-    text = '\n' + wrapped(result + " on " + counted(routes.count, " route: ", " routes: ") +
+    text = '\n' + wrapped(result + " on " +
+                              (report.of == "attention"
+                                   ? counted(routes.count, " route: ", " routes: ")
+                                   : counted(routes.count, " scheme: ", " schemes: ")) +
                               routes.text + '.',
                           {.indent = 0});
   }
@@ -180,8 +185,8 @@ std::string property_text(const PropertyReport& report) {
                           first ? short_number(line.tolerance) : "", line.control,
                           short_number(line.control_error), word_of(line.verdict)});
   }
-  return "Properties of attention, each beside a control that must fail\n\n" + render(table) +
-         complaints(report.rows) + refusals(report.refused) +
+  return "Properties of " + report.of + ", each beside a control that must fail\n\n" +
+         render(table) + complaints(report.rows) + refusals(report.refused) +
          conclusion(report, properties, lines.size());
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cli/check_attention.h"
+#include "cli/check_positions.h"
 #include "cli/subjects.h"
 
 namespace volvelle::cli {
@@ -11,6 +12,8 @@ namespace {
 const std::array kSubjects{
     Verb{"check attention", "what attention promises, each property beside a control", "[options]",
          kCheckAttentionExamples, kCheckAttentionNotes, run_check_attention},
+    Verb{"check positions", "what each position scheme promises, beside controls", "[options]",
+         kCheckPositionsExamples, kCheckPositionsNotes, run_check_positions},
 };
 
 }  // namespace
@@ -22,6 +25,7 @@ int run_check(const Invocation& call) {
 const char* const kCheckExamples =
     "volvelle check # lists what can be checked\n"
     "volvelle check attention # every property on this machine, beside its control\n"
-    "volvelle check attention --list # what each property says";
+    "volvelle check attention --list # what each property says\n"
+    "volvelle check positions --scheme rotary # what rotary positions promise";
 
 }  // namespace volvelle::cli

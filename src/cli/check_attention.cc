@@ -7,10 +7,8 @@
 
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "volvelle/base/suggestion.h"
+#include "cli/property_run.h"
 #include "volvelle/check/attention_properties.h"
-#include "volvelle/check/property_report.h"
 
 namespace volvelle::cli {
 namespace {
@@ -46,22 +44,6 @@ void check(const Options& o) {
   if (o.list && (o.path || o.simd || o.threads || o.seed)) {
     throw UsageError("--list measures nothing: it takes --property and --json only");
   }
-  if (!o.property) return;
-  std::vector<std::string> names;
-  for (const PropertyEntry& entry : attention_properties()) {
-    if (entry.name == *o.property) return;
-    names.push_back(entry.name);
-  }
-  throw UsageError("no property is called '" + *o.property + "'" + suggestion(*o.property, names) +
-                   "; --list names them");
-}
-
-std::vector<PropertyEntry> listed(const Options& o) {
-  std::vector<PropertyEntry> entries;
-  for (const PropertyEntry& entry : attention_properties()) {
-    if (!o.property || entry.name == *o.property) entries.push_back(entry);
-  }
-  return entries;
 }
 
 }  // namespace
@@ -72,37 +54,20 @@ int run_check_attention(const Invocation& call) {
   declare(line, o);
   if (!line.parse(call)) return kDone;
   check(o);
-  const std::vector<PropertyEntry> entries = listed(o);
-  if (o.list) {
-    if (o.json) {
-      write_property_list_json(call.out, entries);
-    } else {
-      call.out << property_list_text(entries);
-    }
-    return kDone;
-  }
+  const std::vector<PropertyEntry> entries = chosen_entries(attention_properties(), o.property);
+  if (o.list) return list_properties(call, entries, o.json);
 
-  // An interrupt waits until what was measured is printed.
-  const InterruptsHeld held;
   PropertyOptions how;
   how.property = o.property.value_or("");
   if (o.path) how.path = *o.path == "fused" ? AttentionPath::fused : AttentionPath::composed;
   how.simd = o.simd.value_or("");
   how.threads = static_cast<int>(o.threads.value_or(0));
   how.seed = static_cast<std::uint64_t>(o.seed.value_or(1));
-  how.stopped = [] { return InterruptsHeld::pending(); };
-  std::size_t begun = 0;
-  how.begins = [&](const std::string& property) {
-    call.remarks << '[' << ++begun << '/' << entries.size() << "] " << property << std::endl;
-  };
-  const PropertyReport report = check_attention(how);
-  if (o.json) {
-    write_property_json(call.out, report);
-  } else {
-    call.out << property_text(report);
-  }
-  call.out.flush();
-  return report.holds() ? kDone : kCheckFailed;
+  return run_properties(call, entries.size(), o.json, [&](const PropertyProgress& progress) {
+    how.stopped = progress.stopped;
+    how.begins = progress.begins;
+    return check_attention(how);
+  });
 }
 
 const char* const kCheckAttentionExamples =

@@ -38,13 +38,14 @@ enum class PropertyVerdict : std::uint8_t {
 };
 VOLVELLE_API std::string_view name_of(PropertyVerdict verdict) noexcept;
 
-/// One property on one route, beside one control: the same measurement on a twin of the operation
-/// that is broken in one known way.
+/// One property on one route, or of one position scheme, beside one control: the same measurement
+/// on a twin of the operation that is broken in one known way.
 struct PropertyRow {
   std::string property;
-  std::string path;  ///< "fused" or "composed"
-  std::string simd;  ///< instruction set of the kernels, as AttentionPlan names it
-  double error = 0;  ///< the worst seen; infinite where a value is not finite and should be
+  std::string scheme;  ///< of `check positions`, with its settings; then there is no route
+  std::string path;    ///< "fused" or "composed"
+  std::string simd;    ///< instruction set of the kernels, as AttentionPlan names it
+  double error = 0;    ///< the worst seen; infinite where a value is not finite and should be
   double tolerance = 0;
   std::string control;  ///< what is broken in the twin
   double control_error = 0;
@@ -79,6 +80,7 @@ struct PropertyRefusal {
 };
 
 struct PropertyReport {
+  std::string of = "attention";  ///< whose properties they are
   std::vector<PropertyRow> rows;
   std::vector<PropertyRefusal> refused;
   bool complete = true;  ///< false: stopped early
