@@ -15,12 +15,15 @@ namespace {
 constexpr std::array kNames{
     "q", "k", "v", "qkv", "bias", "keep", "slopes", "sinks", "bias_table", "bucket_table",
     "key_lengths", "segments", "query_segments", "key_segments", "query_offset",
-    "query_positions", "key_positions", "grad_output"};
+    "positions", "query_positions", "key_positions", "position_table", "relative_keys", "relative_queries",
+    "relative_values", "rotary_cosines", "rotary_sines", "rotary_key_cosines", "rotary_key_sines",
+    "grad_output"};
 // What --out writes: it may lie in INPUT, and is nothing to read.
 constexpr std::array kResults{
     "output", "lse", "entropy", "column_sums", "weights", "scores", "scaled", "capped", "biased",
     "excluded", "exponentials", "weights_unscaled", "row_sums", "dropped", "grad_q", "grad_k", "grad_v",
     "grad_bias", "grad_slopes", "grad_sinks", "grad_bias_table", "grad_bucket_table",
+    "grad_relative_keys", "grad_relative_queries", "grad_relative_values", "turned_q", "turned_k",
     "grad_weights", "delta", "grad_scores", "grad_products"};
 // clang-format on
 

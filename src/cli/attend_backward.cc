@@ -38,6 +38,9 @@ BackwardRun run_backward(const AttendInputs& inputs, const AttentionSaved& saved
       .bias_table = place(own.bias_table, problem.bias_table),
       .bucket_table = place(own.bucket_table, problem.bucket_table),
       .sinks = place(own.sinks, problem.sinks),
+      .relative_keys = place(own.relative_keys, problem.relative_keys),
+      .relative_queries = place(own.relative_queries, problem.relative_queries),
+      .relative_values = place(own.relative_values, problem.relative_values),
   };
   const auto call = [&] {
     attend_backward(problem, saved, inputs.grad_output, gradients, options);
@@ -61,6 +64,9 @@ std::vector<NamedGradient> named(const AttentionGradientResult& gradients) {
       {"grad_sinks", gradients.sinks},
       {"grad_bias_table", gradients.bias_table},
       {"grad_bucket_table", gradients.bucket_table},
+      {"grad_relative_keys", gradients.relative_keys},
+      {"grad_relative_queries", gradients.relative_queries},
+      {"grad_relative_values", gradients.relative_values},
   };
   std::vector<NamedGradient> present;
   for (const NamedGradient& one : all) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "cli/hand_text.h"
+#include "cli/met_rows.h"
 #include "cli/score_table.h"
 #include "cli/view_axes.h"
 #include "volvelle/report/number.h"
@@ -14,16 +16,19 @@ namespace {
 
 constexpr std::int64_t kRowsByHand = 16;  // deltas written out
 
-// The transpose of `factors` (T,S) times `rows` (T,X).
-Tensor gathered(const View& factors, const View& rows) {
-  const std::int64_t keys = factors.shape()[1], width = rows.shape()[1];
+using Rows = std::function<Tensor(std::int64_t)>;
+
+// The transpose of `factors` (T,S) times rows (T,X), which may differ for each key.
+Tensor gathered(const View& factors, const Rows& rows_for, std::int64_t width) {
+  const std::int64_t queries = factors.shape()[0], keys = factors.shape()[1];
   Tensor sums = Tensor::zeros(DType::float64, Shape{keys, width});
-  for (std::int64_t i = 0; i < factors.shape()[0]; ++i) {
-    for (std::int64_t j = 0; j < keys; ++j) {
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const Tensor rows = rows_for(j);
+    for (std::int64_t i = 0; i < queries; ++i) {
       const double factor = element(factors, i, j);
       if (factor == 0) continue;
       for (std::int64_t x = 0; x < width; ++x) {
-        sums.data<double>()[j * width + x] += factor * element(rows, i, x);
+        sums.data<double>()[j * width + x] += factor * element(rows.view(), i, x);
       }
     }
   }
@@ -41,8 +46,7 @@ class HeadBack {
         batch_(batch),
         head_(head),
         key_head_(head / (plan_.heads / plan_.key_heads)),
-        q_(head_of(with_rank(problem_.q, 4), batch, head)),
-        k_(head_of(with_rank(problem_.k, 4), batch, key_head_)),
+        met_(problem_, plan_, batch, head),
         v_(head_of(with_rank(problem_.v, 4), batch, key_head_)),
         back_(head_of(with_rank(inputs.grad_output, 4), batch, head)),
         weights_(step(run.steps->weights)),
@@ -53,8 +57,16 @@ class HeadBack {
         grad_products_(step(run.backward->steps->grad_products)),
         delta_(picked(picked(run.backward->steps->delta.view(), 0, batch), 0, head)),
         grad_q_(head_of(run.backward->q_bhtd, batch, head)) {
+    const bool turns = met_.turns(MetSide::queries);
+    if (turns || grouped_heads()) {
+      const auto queries = [&](std::int64_t j) { return met_.queries_for(j); };
+      turned_k_ = gathered(grad_products_, queries, plan_.head_width);
+    }
+    if (turns) turned_q_ = grad_of_turned_queries();
     if (grouped_heads()) {
-      parts_ = {gathered(grad_products_, q_), gathered(read_, back_)};
+      const Tensor back = copy_of(back_);
+      parts_ = {met_.turned_back(MetSide::keys, turned_k_.view()),
+                gathered(read_, [&](std::int64_t) { return back; }, plan_.value_width)};
       grad_k_ = parts_[0].view();
       grad_v_ = parts_[1].view();
     } else {
@@ -73,26 +85,46 @@ class HeadBack {
   }
   bool grouped_heads() const { return plan_.heads != plan_.key_heads; }
   std::string table(const View& matrix) const { return score_table(matrix, excluded_, digits_); }
+  Tensor grad_of_turned_queries() const;
   std::string dot_products() const;
   std::string dropout_text() const;
   std::string of_key_head(const char* what) const;
   std::int64_t row_by_hand() const;
   std::string deltas() const;
   std::string jacobian(std::int64_t row) const;
-  std::string query_by_hand(std::int64_t row) const;
-  std::string key_by_hand(const char* name, const View& factors, const View& rows,
+  std::string query_by_hand(std::int64_t row, const View& sums) const;
+  std::string key_by_hand(const char* name, const View& factors, const Rows& rows_for,
                           const View& sums) const;
+  std::string grad_queries(std::int64_t row) const;
+  std::string grad_keys() const;
   std::string sum_text() const;
 
   const AttentionPlan& plan_;
   const AttentionProblem& problem_;
   int digits_;
   std::int64_t batch_, head_, key_head_;
-  View q_, k_, v_, back_, weights_, read_, excluded_, grad_weights_, grad_scores_, grad_products_,
-      delta_;
+  MetRows met_;
+  View v_, back_, weights_, read_, excluded_, grad_weights_, grad_scores_, grad_products_, delta_;
   View grad_q_, grad_k_, grad_v_;
-  std::vector<Tensor> parts_;  // of a key head that several query heads read
+  Tensor turned_q_, turned_k_;  // gradients by queries and keys as they met
+  std::vector<Tensor> parts_;   // of a key head that several query heads read
 };
+
+Tensor HeadBack::grad_of_turned_queries() const {
+  const std::int64_t width = plan_.head_width;
+  Tensor sums = Tensor::zeros(DType::float64, Shape{plan_.queries, width});
+  for (std::int64_t i = 0; i < plan_.queries; ++i) {
+    const Tensor keys = met_.keys_for(i);
+    for (std::int64_t j = 0; j < plan_.keys; ++j) {
+      const double factor = element(grad_products_, i, j);
+      if (factor == 0) continue;
+      for (std::int64_t d = 0; d < width; ++d) {
+        sums.data<double>()[i * width + d] += factor * element(keys.view(), j, d);
+      }
+    }
+  }
+  return sums;
+}
 
 // With dropout a dot product is not yet the gradient of its weight.
 std::string HeadBack::dot_products() const {
@@ -102,6 +134,9 @@ std::string HeadBack::dot_products() const {
                     .b_name = "v",
                     .b = v_,
                     .products = grad_weights_,
+                    .b_for_row = problem_.relative_values
+                                     ? [&](std::int64_t i) { return met_.values_for(i); }
+                                     : Rows(),
                     .excluded = excluded_},
                    digits_) +
          '\n';
@@ -191,22 +226,24 @@ std::string HeadBack::jacobian(std::int64_t row) const {
   return text;
 }
 
-std::string HeadBack::query_by_hand(std::int64_t row) const {
+std::string HeadBack::query_by_hand(std::int64_t row, const View& sums) const {
   HandSum sum(digits_);
+  const Tensor keys = met_.keys_for(row);
   for (std::int64_t j = 0; j < plan_.keys; ++j) {
-    if (!is_excluded(row, j)) sum.add(element(grad_products_, row, j), k_, j);
+    if (!is_excluded(row, j)) sum.add(element(grad_products_, row, j), keys.view(), j);
   }
   return wrapped("row " + std::to_string(row) + " by hand: " + sum.text() + " = " +
-                     vector_text(grad_q_, row, digits_),
+                     vector_text(sums, row, digits_),
                  {}, 4);
 }
 
-std::string HeadBack::key_by_hand(const char* name, const View& factors, const View& rows,
+std::string HeadBack::key_by_hand(const char* name, const View& factors, const Rows& rows_for,
                                   const View& sums) const {
   for (std::int64_t j = 0; j < plan_.keys; ++j) {
     HandSum sum(digits_);
+    const Tensor rows = rows_for(j);
     for (std::int64_t i = 0; i < plan_.queries; ++i) {
-      if (!is_excluded(i, j)) sum.add(element(factors, i, j), rows, i);
+      if (!is_excluded(i, j)) sum.add(element(factors, i, j), rows.view(), i);
     }
     if (sum.text().empty()) continue;
     return '\n' + wrapped(name + (' ' + std::to_string(j)) + " by hand: " + sum.text() + " = " +
@@ -223,6 +260,29 @@ std::string HeadBack::sum_text() const {
   return wrapped("Each row sums to 0: moving all of its scores alike changes no weight.");
 }
 
+// Where rows were turned, their gradients come first as of the turned ones.
+std::string HeadBack::grad_queries(std::int64_t row) const {
+  const auto by_hand = [&](const View& sums) {
+    return row >= 0 ? '\n' + query_by_hand(row, sums) : std::string();
+  };
+  if (!turned_q_) return row_table(grad_q_, "query", digits_) + by_hand(grad_q_);
+  return row_table(turned_q_.view(), "turned query", digits_) + by_hand(turned_q_.view()) +
+         "\n  dQ: turned back by the same angles\n" + row_table(grad_q_, "query", digits_);
+}
+
+std::string HeadBack::grad_keys() const {
+  const auto queries = [&](std::int64_t j) { return met_.queries_for(j); };
+  const auto by_hand = [&](const View& sums) {
+    return key_by_hand("key", grad_products_, queries, sums);
+  };
+  const std::string part = of_key_head("gradient");
+  if (!met_.turns(MetSide::keys)) {
+    return row_table(grad_k_, "key", digits_) + by_hand(grad_k_) + part;
+  }
+  return row_table(turned_k_.view(), "turned key", digits_) + by_hand(turned_k_.view()) +
+         "\n  dK: turned back by the same angles\n" + row_table(grad_k_, "key", digits_) + part;
+}
+
 std::vector<StepSection> HeadBack::sections() const {
   std::vector<StepSection> result;
   const auto add = [&](const char* name, const std::string& title, std::string body) {
@@ -231,7 +291,9 @@ std::vector<StepSection> HeadBack::sections() const {
   add("grad_output", "Backward: G, what comes back to the output",
       row_table(back_, "query", digits_));
   add("grad_v", "dV = weights^T G: each value gathers what its readers got back",
-      row_table(grad_v_, "value", digits_) + key_by_hand("value", read_, back_, grad_v_) +
+      row_table(grad_v_, "value", digits_) +
+          key_by_hand(
+              "value", read_, [&](std::int64_t) { return copy_of(back_); }, grad_v_) +
           of_key_head("gradient"));
   add("grad_weights", "dP = G V^T: the gradient of the weights" + dropout_text(),
       dot_products() + table(grad_weights_));
@@ -247,11 +309,8 @@ std::vector<StepSection> HeadBack::sections() const {
                                   : ""),
         table(grad_products_));
   }
-  add("grad_q", "dQ = that times K",
-      row_table(grad_q_, "query", digits_) + (row >= 0 ? '\n' + query_by_hand(row) : ""));
-  add("grad_k", "dK = its transpose times Q",
-      row_table(grad_k_, "key", digits_) + key_by_hand("key", grad_products_, q_, grad_k_) +
-          of_key_head("gradient"));
+  add("grad_q", "dQ = that times K", grad_queries(row));
+  add("grad_k", "dK = its transpose times Q", grad_keys());
   return result;
 }
 

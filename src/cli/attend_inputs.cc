@@ -6,6 +6,7 @@
 
 #include "cli/array_pool.h"
 #include "cli/array_roles.h"
+#include "cli/position_inputs.h"
 #include "cli/projection.h"
 #include "cli/view_axes.h"
 #include "volvelle/attention/alibi.h"
@@ -20,7 +21,8 @@ class Gatherer {
   explicit Gatherer(const AttendOptions& options)
       : options_(options),
         dtype_(options.dtype ? std::optional(dtype_named(*options.dtype)) : std::nullopt),
-        pool_(dtype_) {}
+        pool_(dtype_),
+        positions_(options.positions, pool_) {}
 
   AttendInputs gather();
 
@@ -38,6 +40,7 @@ class Gatherer {
   const AttendOptions& options_;
   std::optional<DType> dtype_;
   ArrayPool pool_;
+  PositionInputs positions_;
   AttendInputs result_;
 };
 
@@ -69,6 +72,7 @@ void Gatherer::read_arrays_given() {
   pool_.add("grad_output", options_.grad_output, "--grad-output");
   pool_.add_integers("key_lengths", options_.key_lengths, "--key-lengths");
   pool_.add_integers("query_offset", options_.query_offset, "--query-offset");
+  positions_.add_arrays();
 }
 
 void Gatherer::set_packed() {
@@ -103,10 +107,20 @@ void Gatherer::set_projected() {
   const std::int64_t heads = options_.heads.value_or(1);
   const std::int64_t key_heads = options_.key_heads.value_or(heads);
   const bool head_axis = options_.heads || options_.key_heads;
+  const SourcedArray queries = array_of_option("--wq", *options_.wq);
+  const int rank = queries.array.rank();
+  const std::int64_t columns = rank > 0 ? queries.array.shape()[rank - 1] : 1;
+  const Tensor placed = positions_.with_positions(
+      tokens, {.width = tokens.rank() > 0 ? tokens.shape()[tokens.rank() - 1] : 1,
+               .heads = heads,
+               .head_width = std::max<std::int64_t>(columns / heads, 1),
+               .key_heads = key_heads,
+               .causal = options_.causal,
+               .dtype = tokens.dtype() == DType::float64 ? DType::float64 : DType::float32});
   const auto one = [&](const char* name, const std::string& text, std::int64_t count) {
     const std::string option = std::string("--") + name;
     const SourcedArray weight = array_of_option(option, text);
-    return pool_.keep(projected(tokens, as_values(weight, dtype_), count, head_axis, name));
+    return pool_.keep(projected(placed, as_values(weight, dtype_), count, head_axis, name));
   };
   if (options_.backward) {
     result_.remarks.push_back("gradients are those of q, k and v, which --x and its weights make");
@@ -211,8 +225,6 @@ void Gatherer::set_exclusion() {
     throw UsageError("--padding says where padding lies; it needs --key-lengths (or key_lengths)");
   }
   if (options_.padding == "left") problem.padding = Padding::left;
-  problem.query_positions = pool_.integer_rows("query_positions", batch);
-  problem.key_positions = pool_.integer_rows("key_positions", batch);
   set_segments(batch);
   problem.keep = pool_.mask("keep");
 }
@@ -278,6 +290,8 @@ AttendInputs Gatherer::gather() {
   }
   set_biases();
   set_exclusion();
+  positions_.enter(result_.problem);
+  result_.positions = positions_.words();
   result_.problem.scale = options_.scale;
   result_.problem.softcap = options_.softcap.value_or(0);
   result_.problem.dropout = options_.dropout.value_or(0);

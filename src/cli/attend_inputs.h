@@ -19,6 +19,7 @@ struct AttendInputs {
   std::vector<Tensor> owned;  ///< the memory of these views
   std::string source;         ///< "points.npz", "the embedded example"
   Layout layout = Layout::bhtd;
+  std::string positions;             ///< how attention is told them, in words; empty: not at all
   std::vector<std::string> remarks;  ///< for stderr
 };
 

@@ -81,6 +81,7 @@ void write_plan(JsonWriter& json, const AttendInputs& inputs, const AttentionPla
   json.key("simd").value(plan.simd);
   json.key("threads").value(threads);
   json.key("scale").value(plan.scale);
+  if (!inputs.positions.empty()) json.key("positions").value(inputs.positions);
   if (const auto pairs = seen_pairs(inputs.problem, plan)) {
     json.key("seen_pairs").value(static_cast<std::int64_t>(*pairs));
   }
@@ -102,7 +103,10 @@ void write_backward(JsonWriter& json, const AttentionBackwardPlan& plan,
   json.end_object();
 }
 
-void write_steps(JsonWriter& json, const AttentionSteps& steps, int rank) {
+void write_steps(JsonWriter& json, const AttendRun& run, int rank) {
+  const AttentionSteps& steps = *run.steps;
+  write_step(json, "turned_q", run.turned_q, {}, rank);
+  write_step(json, "turned_k", run.turned_k, {}, rank);
   write_step(json, "scores", steps.scores, steps.excluded, rank);
   write_step(json, "scaled", steps.scaled, steps.excluded, rank);
   write_step(json, "capped", steps.capped, steps.excluded, rank);
@@ -160,7 +164,7 @@ void write_json(std::ostream& out, const AttendDocument& document) {
       }
     }
     if (run.steps && options.steps) {
-      write_steps(json, *run.steps, inputs.problem.q.rank());
+      write_steps(json, run, inputs.problem.q.rank());
       if (run.backward) write_backward_steps(json, run, inputs.problem.q.rank());
     } else if (run.steps && options.weights) {
       write_step(json, "weights", run.steps->weights, {}, inputs.problem.q.rank());

@@ -14,8 +14,10 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.positional("INPUT", o.input,
                   ".npz, .safetensors or .json with q, k, v and any of: bias, keep, slopes, sinks, "
                   "bias_table, bucket_table, key_lengths, segments (or query_segments and "
-                  "key_segments), query_offset, query_positions, key_positions; with --backward "
-                  "grad_output");
+                  "key_segments), query_offset, positions (or query_positions and key_positions), "
+                  "relative_keys, relative_queries, relative_values, position_table, "
+                  "rotary_cosines, rotary_sines, rotary_key_cosines, rotary_key_sines; with "
+                  "--backward grad_output");
   line.text("--q", o.q, "FILE|NUMBERS",
             "queries: .npy, .csv, or rows typed here, as in \"1 0; 1 1\"");
   line.text("--k", o.k, "FILE|NUMBERS", "keys, with --q and --v");
@@ -56,9 +58,10 @@ void declare(CommandLine& line, AttendOptions& o) {
   line.number("--scale", o.scale, "X", "factor of q.k (1/sqrt(D))");
   line.number("--softcap", o.softcap, "C", "scores become C tanh(score / C)");
   line.text("--bias", o.bias, "FILE|NUMBERS", "added to the scores; broadcasts to (B,H,T,S)");
-  line.flag("--alibi", o.alibi, "the standard ALiBi slopes: adds -slope * distance");
+  line.flag("--alibi", o.alibi,
+            "the standard ALiBi slopes: adds -slope * distance (as --scheme alibi does)");
   line.choice("--buckets", o.buckets, {"one-way", "two-way"},
-              "how bucket_table sorts offsets (T5)");
+              "how bucket_table sorts offsets (T5; as --scheme \"t5(direction=..)\" does)");
   line.integer("--max-distance", o.max_distance, "N",
                "from here on offsets share the last bucket (128)");
   line.text("--sinks", o.sinks, "FILE|A,B,..",
@@ -68,10 +71,13 @@ void declare(CommandLine& line, AttendOptions& o) {
               "each weight is dropped with probability P, the others are divided by 1 - P");
   line.integer("--seed", o.seed, "N", "which ones --dropout drops (0)");
 
+  declare(line, o.positions);
+
   line.group("Gradients");
   line.flag("--backward", o.backward,
             "gradients of sum(grad_output * output) by q, k, v and by each of bias, slopes, sinks, "
-            "bias_table, bucket_table that was given");
+            "bias_table, bucket_table, relative_keys, relative_queries, relative_values that was "
+            "given");
   line.text("--grad-output", o.grad_output, "FILE|NUMBERS",
             "what comes back to the output, in its shape; or 'grad_output' in INPUT");
 
@@ -99,6 +105,12 @@ void declare(CommandLine& line, AttendOptions& o) {
 }
 
 void check(const AttendOptions& o) {
+  check(o.positions);
+  require(!o.alibi || !o.positions.scheme,
+          "--alibi and --scheme both choose a scheme; --scheme alibi is --alibi, and --rotary goes "
+          "with --alibi");
+  require(!o.buckets || !o.positions.scheme,
+          "--buckets says what bucket_table is, and so does --scheme t5; leave one out");
   require(!o.align || !o.query_offset,
           "--align and --query-offset both say where the queries stand; give one");
   require(!o.prefix || o.causal, "--prefix lifts causality only: it needs --causal");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command_line.h"
+#include "cli/position_options.h"
 
 namespace volvelle::cli {
 
@@ -20,6 +21,8 @@ struct AttendOptions {
   std::optional<std::int64_t> window, window_right, prefix, chunk, max_distance;
   std::optional<double> scale, softcap, dropout;
   std::optional<std::int64_t> seed;
+
+  PositionOptions positions;
 
   bool backward = false;
   std::optional<std::string> grad_output;

@@ -4,6 +4,7 @@
 
 #include "cli/attend_backward.h"
 #include "cli/call_timer.h"
+#include "cli/met_rows.h"
 #include "cli/view_axes.h"
 #include "volvelle/base/threads.h"
 
@@ -63,7 +64,11 @@ AttendRun run_attention(const AttendInputs& inputs, const AttentionOptions& opti
                                     [&] { attend(problem, plain, options); });
   run.milliseconds = time.milliseconds;
   run.calls = time.calls;
-  if (wishes.steps) run.steps = attention_steps(problem);
+  if (wishes.steps) {
+    run.steps = attention_steps(problem);
+    if (problem.rotary) run.turned_q = turned_rows(problem, plan, MetSide::queries);
+    if (problem.rotary) run.turned_k = turned_rows(problem, plan, MetSide::keys);
+  }
   if (inputs.grad_output) {
     run.backward = run_backward(inputs, {.output = output, .lse = outputs.lse}, options);
     if (wishes.steps)

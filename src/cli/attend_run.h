@@ -27,6 +27,7 @@ struct AttendRun {
   AttentionResult result;  ///< output in the order of the input's axes
   View output_bhte;        ///< the same memory on the problem's axes
   std::optional<AttentionSteps> steps;
+  Tensor turned_q, turned_k;  ///< with the steps, where a problem turns them, on its axes
   std::optional<BackwardRun> backward;
   double milliseconds = 0;  ///< of one call: the median of `calls`
   int calls = 0;

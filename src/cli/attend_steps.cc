@@ -6,6 +6,8 @@
 
 #include "cli/attend_backward_steps.h"
 #include "cli/hand_text.h"
+#include "cli/met_rows.h"
+#include "cli/position_steps.h"
 #include "cli/score_table.h"
 #include "cli/view_axes.h"
 #include "volvelle/report/number.h"
@@ -26,6 +28,7 @@ class HeadText {
         steps_(*run.steps),
         head_(head),
         digits_(digits),
+        met_(problem_, plan_, batch, head),
         q_(head_of(with_rank(problem_.q, 4), batch, head)),
         k_(head_of(with_rank(problem_.k, 4), batch, head / (plan_.heads / plan_.key_heads))),
         v_(head_of(with_rank(problem_.v, 4), batch, head / (plan_.heads / plan_.key_heads))),
@@ -62,19 +65,25 @@ class HeadText {
   }
   const Tensor& read_weights() const { return steps_.dropped ? steps_.dropped : steps_.weights; }
   std::string scale_text() const;
+  std::string relative_title() const;
 
   const AttentionPlan& plan_;
   const AttentionProblem& problem_;
   const AttentionSteps& steps_;
   std::int64_t head_;
   int digits_;
+  MetRows met_;
   View q_, k_, v_, output_;
   std::int64_t batch_;
 };
 
 std::string HeadText::dot_products() const {
+  const Tensor plain = met_.has_relative_scores() ? plain_products(met_) : Tensor();
+  const View products = plain ? plain.view() : step(steps_.scores);
   return dot_lines(
-      {.a_name = "q", .a = q_, .b_name = "k", .b = k_, .products = step(steps_.scores)}, digits_);
+             {.a_name = "q", .a = met_.q(), .b_name = "k", .b = met_.k(), .products = products},
+             digits_) +
+         '\n' + score_table(products, {}, digits_);
 }
 
 // A row whose every score is -inf counts as one that sees no key.
@@ -149,8 +158,9 @@ std::string HeadText::weight_table() const {
 
 std::string HeadText::hand_row(std::int64_t row) const {
   HandSum sum(digits_);
+  const Tensor values = met_.values_for(row);
   for (std::int64_t j = 0; j < plan_.keys; ++j) {
-    if (!is_excluded(row, j)) sum.add(element(step(read_weights()), row, j), v_, j);
+    if (!is_excluded(row, j)) sum.add(element(step(read_weights()), row, j), values.view(), j);
   }
   return wrapped("row " + std::to_string(row) + " by hand: " + sum.text() + " = " +
                      vector_text(output_, row, digits_),
@@ -163,6 +173,16 @@ std::string HeadText::scale_text() const {
   return "1/sqrt(D) = 1/sqrt(" + std::to_string(plan_.head_width) + ") = " + value;
 }
 
+std::string HeadText::relative_title() const {
+  const char* const keys = "the query with the vector of their offset";
+  const char* const queries = "the key with the query's vector of their offset";
+  std::string text = "Relative: ";
+  if (problem_.relative_keys) text += keys;
+  if (problem_.relative_keys && problem_.relative_queries) text += ", and ";
+  if (problem_.relative_queries) text += queries;
+  return text;
+}
+
 std::vector<StepSection> HeadText::sections() const {
   std::vector<StepSection> result;
   const auto add = [&](const char* name, const std::string& title, std::string body) {
@@ -173,8 +193,15 @@ std::vector<StepSection> HeadText::sections() const {
               "  K: what it offers\n" + row_table(k_, "key", digits_),
               "  V: what it passes on\n" + row_table(v_, "value", digits_)},
              {}, 2));
-  add("scores", "Scores: the dot product of each query with each key",
-      dot_products() + '\n' + table(steps_.scores));
+  if (problem_.rotary) {
+    add("turn", "Turned: queries and keys by the angles of their positions",
+        turn_text(problem_, plan_, met_, q_, k_, digits_));
+  }
+  add("scores", "Scores: the dot product of each query with each key", dot_products());
+  if (met_.has_relative_scores()) {
+    add("relative", relative_title(), relative_text(problem_, plan_, met_, digits_));
+    add("together", "Scores: both together", table(steps_.scores));
+  }
   add("scaled", "Scaled: times " + scale_text(), table(steps_.scaled));
   if (steps_.capped) {
     const std::string cap = number(problem_.softcap);
@@ -202,7 +229,9 @@ std::vector<StepSection> HeadText::sections() const {
     add("unscaled", "For comparison: the weights without the scaling",
         table_of_seen(steps_.weights_unscaled));
   }
-  add("output", "Output: weights times V",
+  add("output",
+      problem_.relative_values ? "Output: weights times V, each value with the vector of its offset"
+                               : "Output: weights times V",
       row_table(output_, "query", digits_) + (row >= 0 ? '\n' + hand_row(row) : ""));
   return result;
 }

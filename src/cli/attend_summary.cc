@@ -184,6 +184,7 @@ std::string plan_text(const AttendInputs& inputs, const AttentionPlan& plan, int
   text += line("k", to_string(problem.k.shape()));
   text += line("v", to_string(problem.v.shape()));
   text += line("scale", shortest(plan.scale));
+  if (!inputs.positions.empty()) text += line("positions", inputs.positions);
   text += line("path", std::string(name_of_path(plan.path)) + ": " + plan.reason);
   text += line("runs on", plan.simd + ", up to " + std::to_string(threads) +
                               (threads == 1 ? " thread" : " threads"));

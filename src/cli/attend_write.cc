@@ -26,6 +26,8 @@ void write_results(const AttendInputs& inputs, const AttendRun& run, const Atten
   if (options.column_sums) add("column_sums", run.result.column_sums);
   if (run.steps && options.steps) {
     const AttentionSteps& steps = *run.steps;
+    add_step("turned_q", run.turned_q, rank);
+    add_step("turned_k", run.turned_k, rank);
     add_step("scores", steps.scores, rank);
     add_step("scaled", steps.scaled, rank);
     add_step("capped", steps.capped, rank);

@@ -32,6 +32,9 @@ std::string dot_lines(const DotProducts& dots, int digits) {
   std::string text;
   std::int64_t lines = 0, more = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
+    const bool by_row = dots.b_for_row && lines < kDotLines;
+    const Tensor own = by_row ? dots.b_for_row(i) : Tensor();
+    const View b = own ? own.view() : dots.b;
     for (std::int64_t j = 0; j < columns; ++j) {
       if (dots.excluded && element(dots.excluded, i, j) != 0) continue;
       if (lines == kDotLines) {
@@ -47,7 +50,7 @@ std::string dot_lines(const DotProducts& dots, int digits) {
           line += "...";
           break;
         }
-        line += factor(dots.a, i, d) + '*' + factor(dots.b, j, d);
+        line += factor(dots.a, i, d) + '*' + factor(b, j, d);
       }
       text += wrapped(line + " = " + rounded(element(dots.products, i, j), digits), {}, 10);
     }

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
-#include "volvelle/tensor/view.h"
+#include "volvelle/tensor/tensor.h"
 
 namespace volvelle::cli {
 
@@ -21,7 +22,9 @@ struct DotProducts {
   View a;
   const char* b_name;
   View b;
-  View products;       ///< (rows of a, rows of b)
+  View products;  ///< (rows of a, rows of b)
+  /// b as row i of a meets it, where that differs by row; in place of `b`.
+  std::function<Tensor(std::int64_t i)> b_for_row = {};
   View excluded = {};  ///< of that shape: what is marked is left out; may be absent
 };
 std::string dot_lines(const DotProducts& dots, int digits);
