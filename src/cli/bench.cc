@@ -6,6 +6,7 @@
 #include "cli/bench_backward.h"
 #include "cli/bench_decode.h"
 #include "cli/bench_matmul.h"
+#include "cli/bench_positions.h"
 #include "cli/bench_training.h"
 #include "cli/subjects.h"
 
@@ -21,6 +22,8 @@ const std::array kBenchmarks{
          kBenchDecodeExamples, kBenchDecodeNotes, run_bench_decode},
     Verb{"bench matmul", "products with packed weights, against peak and bandwidth", "[options]",
          kBenchMatmulExamples, kBenchMatmulNotes, run_bench_matmul},
+    Verb{"bench positions", "position schemes beside the same without positions", "[options]",
+         kBenchPositionsExamples, kBenchPositionsNotes, run_bench_positions},
     Verb{"bench training", "whole training steps of language models, against the peak", "[options]",
          kBenchTrainingExamples, kBenchTrainingNotes, run_bench_training},
 };

@@ -82,6 +82,7 @@ void write_figures(JsonWriter& json, const Figures& figures) {
     json.key("share_of_bandwidth").value(figures.share_of_bandwidth);
     json.key("cold_bytes").value(static_cast<std::int64_t>(figures.cold_bytes));
   }
+  if (figures.ratio > 0) json.key("ratio").value(figures.ratio);
   json.key("max_error").value(figures.max_error);
 }
 

@@ -29,20 +29,20 @@ double median(std::vector<double> values) {
 }
 
 // Seconds of `calls` calls.
-double run(const TimedCalls& timed, std::int64_t calls) {
+double run(const std::function<void()>& call, std::int64_t calls) {
   const Clock::time_point start = Clock::now();
-  for (std::int64_t i = 0; i < calls; ++i) timed.call();
+  for (std::int64_t i = 0; i < calls; ++i) call();
   return seconds_since(start);
 }
 
 // How many calls fill `shortest` seconds, found by doubling; the calls also warm caches and
 // workspaces.
-std::int64_t calls_per_repetition(const TimedCalls& timed, double shortest) {
+std::int64_t calls_per_repetition(const std::function<void()>& call, double shortest) {
   std::int64_t calls = 1;
-  for (double taken = run(timed, 1); taken < shortest && calls < (1 << 20);) {
+  for (double taken = run(call, 1); taken < shortest && calls < (1 << 20);) {
     const double wanted = std::ceil(shortest / std::max(taken, 1e-9) * static_cast<double>(calls));
     calls = std::clamp(static_cast<std::int64_t>(wanted), calls + 1, 2 * calls);
-    taken = run(timed, calls);
+    taken = run(call, calls);
   }
   return calls;
 }
@@ -84,23 +84,28 @@ Figures time_calls(const TimedCalls& timed, const MeasureOptions& how) {
   const int threads = resolve_threads(how.threads);
   const auto stopped = [&] { return how.stopped && how.stopped(); };
   const bool reads = timed.bytes > 0;
-  const std::int64_t calls = calls_per_repetition(timed, reads ? 3e-3 : 200e-6);
+  const std::int64_t calls = calls_per_repetition(timed.call, reads ? 3e-3 : 200e-6);
   std::optional<Share> of_bandwidth;
   if (reads) of_bandwidth.emplace([&] { return read_rate(threads); });
   Share of_peak([&] { return fma_peak_gflops(timed.dtype, threads, kPeakMicroseconds); });
-  std::vector<double> seconds;
+  std::vector<double> seconds, ratios;
+  if (timed.beside) timed.beside();  // warm
   const Clock::time_point start = Clock::now();
   while (seconds.size() < kMost && !stopped() &&
          (seconds.size() < kFewest || seconds_since(start) < how.seconds)) {
-    const double taken = run(timed, calls) / static_cast<double>(calls);
+    const double taken = run(timed.call, calls) / static_cast<double>(calls);
     seconds.push_back(taken);
     of_peak.add(timed.operations / taken * 1e-9);
     if (reads) of_bandwidth->add(timed.bytes / taken * 1e-9);
+    if (timed.beside) {
+      ratios.push_back(taken * static_cast<double>(calls) / run(timed.beside, calls));
+    }
   }
   Figures figures;
   figures.threads = threads;
   figures.simd = simd_target();
   figures.repetitions = static_cast<int>(seconds.size());
+  figures.ratio = median(std::move(ratios));
   const double typical = median(std::move(seconds));
   figures.milliseconds = typical * 1e3;
   figures.gflops = typical > 0 ? timed.operations / typical * 1e-9 : 0;

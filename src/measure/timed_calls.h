@@ -10,8 +10,9 @@ namespace volvelle {
 /// How to time something against what this machine can do.
 struct TimedCalls {
   std::function<void()> call;
-  double operations = 0;  ///< of one call
-  double bytes = 0;       ///< that one call must read from memory; 0: not timed against that
+  std::function<void()> beside = {};  ///< called in turn, as often, for `Figures::ratio`
+  double operations = 0;              ///< of one call
+  double bytes = 0;  ///< that one call must read from memory; 0: not timed against that
   DType dtype = DType::float32;
 };
 

@@ -96,6 +96,27 @@ TEST(BenchProgram, JsonOfDecodingHasTheBandwidth) {
   }
 }
 
+TEST(BenchProgram, JsonOfPositionsHasTheRatio) {
+  const auto row = only_row(
+      "positions --work attention --scheme 't5(max=20)' --queries 24 --heads 2 --head-width 8 "
+      "--causal");
+  EXPECT_EQ(row["op"], "positions");
+  EXPECT_EQ(row["work"], "attention");
+  EXPECT_EQ(row["scheme"], "t5(max=20)");
+  EXPECT_EQ(row["queries"], 24);
+  EXPECT_EQ(row["causal"], true);
+  for (const char* key : {"milliseconds", "ratio", "share_of_peak", "max_error"}) {
+    EXPECT_GT(row[key].get<double>(), 0) << key;
+  }
+  const auto step = only_row(
+      "positions --work step --scheme rotary --queries 1 --keys 30 --heads 2 "
+      "--head-width 8 --causal");
+  EXPECT_EQ(step["work"], "step");
+  for (const char* key : {"ratio", "gigabytes_per_second", "share_of_bandwidth"}) {
+    EXPECT_GT(step[key].get<double>(), 0) << key;
+  }
+}
+
 TEST(BenchProgram, JsonOfTrainingHasTokensMemoryAndLosses) {
   const auto row = only_row("training --shape tiny --precision bfloat16");
   EXPECT_EQ(row["op"], "training");
@@ -119,6 +140,8 @@ TEST(BenchProgram, TextFitsThePage) {
         "backward --dtype float16 --heads 12 --key-heads 3 --queries 8 --keys 1024 "
         "--head-width 16 --causal --window 1000",
         "matmul --dtype bfloat16 --m 1 --n 1024 --k 10240 --cold --rotate 1",
+        "positions --work backward --scheme 'clamped(max=100)' --heads 12 --queries 8 --keys 1024 "
+        "--causal --window 1000 --dtype bfloat16",
         "training --shape tiny"}) {
     const auto run = testing::run_command(std::string("volvelle bench ") + arguments +
                                           " --seconds 0.001 2>/dev/null");
@@ -132,7 +155,8 @@ TEST(BenchProgram, TextFitsThePage) {
 }
 
 TEST(BenchProgram, HelpOfEveryBenchmarkBeginsWithItsExamples) {
-  for (const std::string name : {"attention", "backward", "decode", "matmul", "training"}) {
+  for (const std::string name :
+       {"attention", "backward", "decode", "matmul", "positions", "training"}) {
     const auto list = testing::run_command("volvelle bench");
     EXPECT_THAT(list.standard_output, HasSubstr("volvelle bench " + name));
     const auto help = testing::run_command("volvelle bench " + name + " --help");
@@ -174,6 +198,11 @@ TEST(BenchProgram, WrongUsageExitsWithTwo) {
                                 "matmul --dtype int8",
                                 "matmul --rotate 3 --m 2",
                                 "matmul --queries 3",
+                                "positions --work none",
+                                "positions --scheme roatry",
+                                "positions --scheme learned",
+                                "positions --work block --queries 8",
+                                "positions --queries 0",
                                 "training --shape gpt2",
                                 "training --precision float16",
                                 "training --batch 3"}) {

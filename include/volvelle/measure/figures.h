@@ -30,8 +30,10 @@ struct Figures {
   double read_gbs = 0;              ///< median of the read rates measured around the repetitions
   double share_of_bandwidth = 0;    ///< median over repetitions, as share_of_peak
   std::size_t cold_bytes = 0;       ///< what the data was rotated through
-  double max_error = 0;             ///< largest absolute difference from the oracle on samples
-  int repetitions = 0;              ///< 0: stopped before the first
+  double ratio = 0;  ///< median over repetitions of the time over that of what was called in turn
+                     ///< with it; 0: nothing was
+  double max_error = 0;  ///< largest absolute difference from the oracle on samples
+  int repetitions = 0;   ///< 0: stopped before the first
 };
 
 }  // namespace volvelle
