@@ -120,6 +120,23 @@ TEST(SlopeReach, ChangesNoBit) {
   }
 }
 
+// A vector on far keys, or a turn that makes queries longer, lifts scores beyond the bound.
+TEST(SlopeReach, IsUnknownWhereSomethingElseReachesScores) {
+  const Steep steep(DType::float32);
+  AttentionProblem with_turn = steep.problem;
+  const Tensor cosines = filled(DType::float32, Shape{420, 4}, [] { return 40; });
+  const Tensor sines = Tensor::zeros(DType::float32, Shape{420, 4});
+  with_turn.rotary.cosines = cosines.view();
+  with_turn.rotary.sines = sines.view();
+  for (const AttentionProblem& problem : {with_turn}) {
+    const Answer right = oracle_answer(problem);
+    for (const Route& route : fused_routes()) {
+      if (explain(problem).path != AttentionPath::fused) continue;
+      EXPECT_EQ(difference(problem, answer(problem, route), right), "") << route.name;
+    }
+  }
+}
+
 // 0 times infinity is not 0: what a seen value does to far queries stays.
 TEST(SlopeReach, IsUnknownWhereSomethingIsNotFinite) {
   const Steep steep(DType::float32, 300, std::numeric_limits<double>::infinity());
