@@ -46,14 +46,18 @@ AttentionGradientResult attend_backward(const AttentionProblem& problem,
                                         const AttentionGradientRequest& request,
                                         const AttentionOptions& options) {
   const ResolvedAttention resolved = resolve(problem);
-  AttentionGradientResult result{.q = like(problem.q, request.q),
-                                 .k = like(problem.k, request.k),
-                                 .v = like(problem.v, request.v),
-                                 .bias = like(problem.bias, request.bias),
-                                 .slopes = like(problem.slopes, request.slopes),
-                                 .bias_table = like(problem.bias_table, request.bias_table),
-                                 .bucket_table = like(problem.bucket_table, request.bucket_table),
-                                 .sinks = like(problem.sinks, request.sinks)};
+  AttentionGradientResult result{
+      .q = like(problem.q, request.q),
+      .k = like(problem.k, request.k),
+      .v = like(problem.v, request.v),
+      .bias = like(problem.bias, request.bias),
+      .slopes = like(problem.slopes, request.slopes),
+      .bias_table = like(problem.bias_table, request.bias_table),
+      .bucket_table = like(problem.bucket_table, request.bucket_table),
+      .sinks = like(problem.sinks, request.sinks),
+      .relative_keys = like(problem.relative_keys, request.relative_keys),
+      .relative_queries = like(problem.relative_queries, request.relative_queries),
+      .relative_values = like(problem.relative_values, request.relative_values)};
   const AttentionGradients gradients{.q = result.q.mutable_view(),
                                      .k = result.k.mutable_view(),
                                      .v = result.v.mutable_view(),
@@ -61,7 +65,10 @@ AttentionGradientResult attend_backward(const AttentionProblem& problem,
                                      .slopes = result.slopes.mutable_view(),
                                      .bias_table = result.bias_table.mutable_view(),
                                      .bucket_table = result.bucket_table.mutable_view(),
-                                     .sinks = result.sinks.mutable_view()};
+                                     .sinks = result.sinks.mutable_view(),
+                                     .relative_keys = result.relative_keys.mutable_view(),
+                                     .relative_queries = result.relative_queries.mutable_view(),
+                                     .relative_values = result.relative_values.mutable_view()};
   run(resolved, resolve_backward(resolved, problem, saved, grad_output, gradients), options);
   return result;
 }

@@ -75,16 +75,31 @@ constexpr std::array kExtras{
           &AttentionGradients::bucket_table},
     Extra{"sinks", &AttendVariableOptions::sinks, &AttentionProblem::sinks,
           &AttentionGradients::sinks},
+    Extra{"relative_keys", &AttendVariableOptions::relative_keys, &AttentionProblem::relative_keys,
+          &AttentionGradients::relative_keys},
+    Extra{"relative_queries", &AttendVariableOptions::relative_queries,
+          &AttentionProblem::relative_queries, &AttentionGradients::relative_queries},
+    Extra{"relative_values", &AttendVariableOptions::relative_values,
+          &AttentionProblem::relative_values, &AttentionGradients::relative_values},
 };
 
 // Arrays of the rules, which are constants here.
 constexpr std::array kRuleArrays{
-    &AttentionProblem::bias,          &AttentionProblem::slopes,
-    &AttentionProblem::bias_table,    &AttentionProblem::bucket_table,
-    &AttentionProblem::sinks,         &AttentionProblem::query_positions,
-    &AttentionProblem::key_positions, &AttentionProblem::query_offset,
-    &AttentionProblem::key_lengths,   &AttentionProblem::query_segments,
-    &AttentionProblem::key_segments,  &AttentionProblem::keep,
+    &AttentionProblem::bias,
+    &AttentionProblem::slopes,
+    &AttentionProblem::bias_table,
+    &AttentionProblem::bucket_table,
+    &AttentionProblem::sinks,
+    &AttentionProblem::query_positions,
+    &AttentionProblem::key_positions,
+    &AttentionProblem::query_offset,
+    &AttentionProblem::key_lengths,
+    &AttentionProblem::query_segments,
+    &AttentionProblem::key_segments,
+    &AttentionProblem::keep,
+    &AttentionProblem::relative_keys,
+    &AttentionProblem::relative_queries,
+    &AttentionProblem::relative_values,
 };
 
 constexpr std::array kTurnArrays{&RotaryTurn::cosines, &RotaryTurn::sines, &RotaryTurn::key_cosines,

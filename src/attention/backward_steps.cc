@@ -121,6 +121,9 @@ class RowBack {
     for (std::int64_t e = 0; e < r_.value_width; ++e) {
       sum += element(grad_output_, grad_output_.offset(b, h, i, e)) *
              element(r_.v, r_.v.offset(b, r_.key_head(h), j, e));
+      if (!r_.relative_values.present()) continue;
+      sum += element(grad_output_, grad_output_.offset(b, h, i, e)) *
+             relative_element(r_, r_.relative_values, {b, h, i, j}, e);
     }
     return sum;
   }

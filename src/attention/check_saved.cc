@@ -38,10 +38,16 @@ double longest_vector(const Strided4& array, std::int64_t b, std::int64_t h, std
 double allowed(const ResolvedAttention& r, const QueryRow& at, double lse) {
   OracleTurns turns(r);
   turns.select_query(at.batch, at.head, at.query);
-  const Strided4 &q = turns.problem().q, &k = turns.problem().k;
-  const double terms = std::fabs(r.scale) *
-                       longest_vector(q, at.batch, at.head, at.query, 1, r.width) *
-                       longest_vector(k, at.batch, r.key_head(at.head), 0, r.keys, r.width);
+  const ResolvedAttention& turned = turns.problem();
+  const double q = longest_vector(turned.q, at.batch, at.head, at.query, 1, r.width);
+  const double k = longest_vector(turned.k, at.batch, r.key_head(at.head), 0, r.keys, r.width);
+  const auto longest = [&](const RelativeVectors& vectors) {
+    return vectors.present() ? longest_vector(vectors.rows, at.batch, at.head, vectors.first,
+                                              vectors.count, r.width)
+                             : 0.0;
+  };
+  const double terms =
+      std::fabs(r.scale) * (q * k + q * longest(r.relative_keys) + k * longest(r.relative_queries));
   const bool half = r.dtype == DType::float16 || r.dtype == DType::bfloat16;
   const double roundoff = r.dtype == DType::float64 ? 0x1p-53 : 0x1p-24;
   const double steps =

@@ -8,6 +8,7 @@
 #include "attention/carver.h"
 #include "attention/composed_operations.h"
 #include "attention/composed_rows.h"
+#include "attention/composed_vectors.h"
 #include "base/aligned_memory.h"
 #include "base/kept_by_thread.h"
 #include "base/thread_pool.h"
@@ -53,7 +54,7 @@ struct HeadMemory {
 
  private:
   static std::array<std::int64_t, 6> counts(const ResolvedAttention& r) {
-    return {std::max((r.queries + r.keys) * r.width, r.keys * r.value_width),
+    return {std::max(composed_score_inputs(r), composed_value_inputs(r)),
             r.queries * r.value_width,
             r.queries,
             r.queries,
@@ -98,7 +99,8 @@ void attend_heads(const ResolvedAttention& r, const ResolvedOutputs& outputs, in
   if (!fits || bytes > limit_bytes) {
     throw InvalidArgument(
         "[attend] the composed path keeps one head's T x S = " + std::to_string(r.queries) + " x " +
-        std::to_string(r.keys) + " scores: " +
+        std::to_string(r.keys) + " scores" +
+        (r.has_relative_vectors() ? " and the relative vectors they reach: " : ": ") +
         (fits ? std::to_string(bytes) + " bytes" : std::string("more than 63 bits of bytes")) +
         ", above its limit of " + std::to_string(limit_bytes) +
         "; the fused path keeps no such matrix");

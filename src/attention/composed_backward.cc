@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "attention/composed_backward_memory.h"
 #include "attention/composed_gradients.h"
 #include "attention/composed_operations.h"
 #include "attention/composed_rows.h"
+#include "attention/composed_vectors.h"
 #include "attention/rotary_rows.h"
 #include "base/aligned_memory.h"
 #include "base/thread_pool.h"
@@ -66,9 +68,14 @@ class ComposedBackward {
     head.normalise(own.weights, own.excluded, own.maxima, own.lse);
     gradients.exclude_empty_rows(own.maxima, own.excluded);
     gather_rows(back_.grad_output, b, h, r_.queries, r_.value_width, own.grad_output);
+    std::fill_n(own.shared, counts_.of_head(), 0.0);
     if (back_.scores_wanted() || back_.grad_sinks.present) scores(own, gradients, b, h);
+    if (back_.grad_v.present || back_.grad_relative_values.present) head.drop(own.weights);
+    if (back_.grad_relative_values.present) {
+      of_values(b, h).sum_rows(own.weights, own.excluded, own.grad_output,
+                               SharedSums(own.shared, counts_, 1, 1).vectors[2]);
+    }
     if (back_.grad_v.present) {
-      head.drop(own.weights);
       std::fill_n(own.grad_v, r_.keys * r_.value_width, Real{0});
       gradients.sum_over_queries(own.weights, own.excluded, own.grad_output, r_.value_width,
                                  own.grad_v);
@@ -81,16 +88,26 @@ class ComposedBackward {
     }
   }
 
+  ComposedVectors<Real> of_keys(std::int64_t b, std::int64_t h) const {
+    return {r_, r_.relative_keys, r_.width, b, h};
+  }
+  ComposedVectors<Real> of_queries(std::int64_t b, std::int64_t h) const {
+    return {r_, r_.relative_queries, r_.width, b, h};
+  }
+  ComposedVectors<Real> of_values(std::int64_t b, std::int64_t h) const {
+    return {r_, r_.relative_values, r_.value_width, b, h};
+  }
+
   // dS and all that follows from it.
   void scores(const HeadMemory<Real>& own, const ComposedGradients<Real>& gradients, std::int64_t b,
               std::int64_t h) const {
-    std::fill_n(own.shared, counts_.of_head(), 0.0);
     const SharedSums sums(own.shared, counts_, 1, 1);
     gather_rows(back_.output, b, h, r_.queries, r_.value_width, own.output);
     gradients.deltas(own.grad_output, own.output, own.excluded, own.deltas);
     if (back_.grad_sinks.present) gradients.sum_sink(own.lse, own.deltas, sums.sink);
     if (!back_.scores_wanted()) return;
     gather_rows(r_.v, b, r_.key_head(h), r_.keys, r_.value_width, own.values);
+    of_values(b, h).gather(own.relative_values(r_));
     gradients.grad_weights(own.grad_output, own.values, own.excluded, own.scores);
     gradients.grad_scores(own.weights, own.deltas, own.excluded, own.scores);
     if (back_.grad_bias.present) {
@@ -100,17 +117,30 @@ class ComposedBackward {
     gradients.sum_by_position(own.scores, back_.grad_slopes.present ? sums.slope : nullptr,
                               back_.grad_bias_table.present ? sums.bias_table : nullptr,
                               back_.grad_bucket_table.present ? sums.bucket_table : nullptr);
-    if (!back_.grad_q.present && !back_.grad_k.present) return;
+    if (!back_.grad_q.present && !back_.grad_k.present && !back_.grad_relative_keys.present &&
+        !back_.grad_relative_queries.present) {
+      return;
+    }
     gradients.grad_products(own.slopes, own.scores);
+    if (back_.grad_relative_keys.present) {
+      of_keys(b, h).sum_rows(own.scores, own.excluded, own.q(), sums.vectors[0]);
+    }
+    if (back_.grad_relative_queries.present) {
+      of_queries(b, h).sum_columns(own.scores, own.excluded, own.k(r_), sums.vectors[1]);
+    }
     if (back_.grad_q.present) {
       std::fill_n(own.grad_q, r_.queries * r_.width, Real{0});
       gradients.sum_over_keys(own.scores, own.excluded, own.k(r_), r_.width, own.grad_q);
+      of_keys(b, h).sum_into_rows(own.scores, own.excluded, nullptr, own.relative_keys(r_),
+                                  own.grad_q);
       turn_rows(r_, {TurnedRows::queries, b, 0, r_.queries}, TurnDirection::back, own.grad_q);
       scatter_rows(back_.grad_q, b, h, r_.queries, r_.width, own.grad_q);
     }
     if (back_.grad_k.present) {
       std::fill_n(own.grad_k, r_.keys * r_.width, Real{0});
       gradients.sum_over_queries(own.scores, own.excluded, own.q(), r_.width, own.grad_k);
+      of_queries(b, h).sum_into_columns(own.scores, own.excluded, own.relative_queries(r_),
+                                        own.grad_k);
       turn_rows(r_, {TurnedRows::keys, b, 0, r_.keys}, TurnDirection::back, own.grad_k);
     }
   }
@@ -120,7 +150,6 @@ class ComposedBackward {
     const std::int64_t b = plane / r_.heads, h = plane % r_.heads;
     const HeadMemory<Real> own = memory_of(slot);
     if (r_.heads != r_.key_heads) add_to_group(own, b, h);
-    if (!back_.scores_wanted() && !back_.grad_sinks.present) return;
     const SharedSums from(own.shared, counts_, 1, 1);
     const SharedSums to = all_sums();
     const auto add_all = [](const double* terms, std::int64_t count, double* sums) {
@@ -134,6 +163,11 @@ class ComposedBackward {
     }
     add_all(from.bias_table, counts_.bias_table, to.bias_table + h * counts_.bias_table);
     add_all(from.bucket_table, counts_.bucket_table, to.bucket_table + h * counts_.bucket_table);
+    for (std::size_t which = 0; which < counts_.vectors.size(); ++which) {
+      const std::int64_t head = counts_.vectors_shared[which] ? 0 : h;
+      add_all(from.vectors[which], counts_.vectors[which],
+              to.vectors[which] + head * counts_.vectors[which]);
+    }
     to.slope[h] += *from.slope;
     to.sink[h] += *from.sink;
   }
@@ -178,6 +212,30 @@ class ComposedBackward {
     store_table(back_.grad_bucket_table, sums.bucket_table);
     store_table(back_.grad_slopes, sums.slope);
     store_table(back_.grad_sinks, sums.sink);
+    store_vectors(back_.grad_relative_keys, 0, r_.relative_keys, r_.width);
+    store_vectors(back_.grad_relative_queries, 1, r_.relative_queries, r_.width);
+    store_vectors(back_.grad_relative_values, 2, r_.relative_values, r_.value_width);
+  }
+
+  // Vectors that no pair reaches have gradient 0.
+  void store_vectors(const Strided4& gradient, std::size_t which, const RelativeVectors& of,
+                     std::int64_t width) const {
+    if (!gradient.present) return;
+    const double* sums = all_sums().vectors[which];
+    const std::vector<double> zero(static_cast<std::size_t>(width), 0.0);
+    const std::int64_t heads = counts_.vectors_shared[which] ? 1 : r_.heads;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t entry = 0; entry < 2 * of.reach + 1; ++entry) {
+        const std::int64_t reached = entry - of.first;
+        const bool met = reached >= 0 && reached < of.count;
+        Strided4 row = gradient;
+        row.data =
+            static_cast<const char*>(gradient.data) +
+            gradient.offset(0, h, entry, 0) * static_cast<std::int64_t>(size_of(gradient.dtype));
+        scatter_rows(row, 0, 0, 1, width,
+                     met ? sums + (h * of.count + reached) * width : zero.data());
+      }
+    }
   }
 
   const ResolvedAttention& r_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "attention/carver.h"
+#include "attention/composed_vectors.h"
 #include "attention/resolved_backward.h"
 
 namespace volvelle {
@@ -14,6 +15,9 @@ struct SharedCounts {
   std::int64_t bias = 0, bias_table = 0, bucket_table = 0;  ///< of one head
   /// Distinct (b, h) planes of the bias to which several heads add; 0 where each has its own.
   std::int64_t bias_planes = 0;
+  /// Reached relative vectors of keys, queries and values; the heads share them or have their own.
+  std::array<std::int64_t, 3> vectors = {};
+  std::array<bool, 3> vectors_shared = {};
 
   SharedCounts(const ResolvedAttention& r, const ResolvedBackward& back) {
     const auto& bias_stride = back.grad_bias.stride;
@@ -25,11 +29,28 @@ struct SharedCounts {
     }
     if (back.grad_bias_table.present) bias_table = r.bias_table.shape[1];
     if (back.grad_bucket_table.present) bucket_table = r.bucket_table.shape[1];
+    const auto count_vectors = [&](std::size_t which, const Strided4& gradient,
+                                   const RelativeVectors& of, std::int64_t width) {
+      if (gradient.present) vectors[which] = of.count * width;
+      vectors_shared[which] = gradient.stride[1] == 0;
+    };
+    count_vectors(0, back.grad_relative_keys, r.relative_keys, r.width);
+    count_vectors(1, back.grad_relative_queries, r.relative_queries, r.width);
+    count_vectors(2, back.grad_relative_values, r.relative_values, r.value_width);
   }
 
-  std::int64_t of_head() const { return bias + bias_table + bucket_table + 2; }
-  std::int64_t of_all(const ResolvedAttention& r) const {
-    return bias * bias_planes + (bias_table + bucket_table + 2) * r.heads;
+  std::int64_t of_head() const { return of(1, 1); }
+  std::int64_t of_all(const ResolvedAttention& r) const { return of(bias_planes, r.heads); }
+  /// Of relative vectors, over so many heads.
+  std::int64_t of_vectors(std::size_t which, std::int64_t heads) const {
+    return vectors[which] * (vectors_shared[which] ? 1 : heads);
+  }
+
+ private:
+  std::int64_t of(std::int64_t planes, std::int64_t heads) const {
+    std::int64_t sum = bias * planes + (bias_table + bucket_table + 2) * heads;
+    for (std::size_t which = 0; which < vectors.size(); ++which) sum += of_vectors(which, heads);
+    return sum;
   }
 };
 
@@ -40,9 +61,16 @@ struct SharedSums {
         bias_table(bias + counts.bias * planes),
         bucket_table(bias_table + counts.bias_table * heads),
         slope(bucket_table + counts.bucket_table * heads),
-        sink(slope + heads) {}
+        sink(slope + heads) {
+    double* next = sink + heads;
+    for (std::size_t which = 0; which < vectors.size(); ++which) {
+      vectors[which] = next;
+      next += counts.of_vectors(which, heads);
+    }
+  }
 
   double *bias, *bias_table, *bucket_table, *slope, *sink;
+  std::array<double*, 3> vectors;  ///< of keys, queries, values
 };
 
 /// One head's arrays in one workspace.
@@ -89,6 +117,13 @@ struct HeadMemory {
 
   const Real* q() const { return inputs; }
   const Real* k(const ResolvedAttention& r) const { return inputs + r.queries * r.width; }
+  const Real* relative_keys(const ResolvedAttention& r) const { return k(r) + r.keys * r.width; }
+  const Real* relative_queries(const ResolvedAttention& r) const {
+    return relative_keys(r) + r.relative_keys.count * r.width;
+  }
+  Real* relative_values(const ResolvedAttention& r) const {
+    return values + r.keys * r.value_width;
+  }
 
   double* shared;
   Real *weights, *scores, *slopes;
@@ -98,8 +133,16 @@ struct HeadMemory {
  private:
   static std::array<std::int64_t, 10> rows(const ResolvedAttention& r) {
     const std::int64_t t = r.queries, s = r.keys;
-    return {(t + s) * r.width, s * r.value_width, t * r.value_width, t * r.value_width, t, t, t,
-            t * r.width,       s * r.width,       s * r.value_width};
+    return {composed_score_inputs(r),
+            composed_value_inputs(r),
+            t * r.value_width,
+            t * r.value_width,
+            t,
+            t,
+            t,
+            t * r.width,
+            s * r.width,
+            s * r.value_width};
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "attention/composed_operations.h"
 #include "attention/composed_rows.h"
+#include "attention/composed_vectors.h"
 #include "attention/dropout.h"
 #include "volvelle/attention/buckets.h"
 
@@ -50,7 +51,16 @@ void ComposedGradients<Real>::grad_weights(const Real* grad_output, const Real* 
       *matrix = 0;
       if (*excluded++) continue;
       *matrix = dot(grad_output + i * r_.value_width, values + j * r_.value_width, r_.value_width);
-      if (r_.dropout > 0) *matrix *= static_cast<Real>(dropout_factor(stream, i, j));
+    }
+  }
+  const ComposedVectors<Real> of_values(r_, r_.relative_values, r_.value_width, b_, h_);
+  matrix -= r_.queries * r_.keys;
+  excluded -= r_.queries * r_.keys;
+  of_values.add_row_products(grad_output, values + r_.keys * r_.value_width, excluded, matrix);
+  if (!(r_.dropout > 0)) return;
+  for (std::int64_t i = 0; i < r_.queries; ++i) {
+    for (std::int64_t j = 0; j < r_.keys; ++j, ++matrix) {
+      if (!*excluded++) *matrix *= static_cast<Real>(dropout_factor(stream, i, j));
     }
   }
 }

@@ -24,7 +24,7 @@ class ComposedGradients {
   /// delta of each row: grad_output . output; 0 for a row without a key.
   void deltas(const Real* grad_output, const Real* output, const bool* excluded,
               Real* deltas) const;
-  /// dP = M * (grad_output . v).
+  /// dP = M * (grad_output . (v + rv)); `values` as ComposedHead::weigh leaves them.
   void grad_weights(const Real* grad_output, const Real* values, const bool* excluded,
                     Real* matrix) const;
   /// dS = P * (dP - delta) in place of dP.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/composed_rows.h"
+#include "attention/composed_vectors.h"
 #include "attention/dropout.h"
 #include "attention/rotary_rows.h"
 #include "tensor/convert.h"
@@ -55,9 +56,18 @@ void ComposedHead<Real>::scores(Real* inputs, Real* matrix) const {
   turn_rows(r_, {TurnedRows::keys, b_, 0, r_.keys}, TurnDirection::forward, k);
   for (std::int64_t i = 0; i < r_.queries; ++i) {
     for (std::int64_t j = 0; j < r_.keys; ++j) {
-      *matrix++ = dot(q + i * r_.width, k + j * r_.width, r_.width);
+      matrix[i * r_.keys + j] = dot(q + i * r_.width, k + j * r_.width, r_.width);
     }
   }
+  if (!r_.has_relative_vectors()) return;
+  Real* vectors = k + r_.keys * r_.width;
+  const ComposedVectors<Real> of_keys(r_, r_.relative_keys, r_.width, b_, h_);
+  of_keys.gather(vectors);
+  of_keys.add_row_products(q, vectors, nullptr, matrix);
+  vectors += r_.relative_keys.count * r_.width;
+  const ComposedVectors<Real> of_queries(r_, r_.relative_queries, r_.width, b_, h_);
+  of_queries.gather(vectors);
+  of_queries.add_column_products(k, vectors, matrix);
 }
 
 template <class Real>
@@ -249,6 +259,11 @@ void ComposedHead<Real>::weigh(const Real* weights, const bool* excluded, const 
       for (std::int64_t e = 0; e < r_.value_width; ++e) out[e] += weight * value[e];
     }
   }
+  if (!r_.relative_values.present()) return;
+  Real* vectors = values + r_.keys * r_.value_width;
+  const ComposedVectors<Real> of_values(r_, r_.relative_values, r_.value_width, b_, h_);
+  of_values.gather(vectors);
+  of_values.sum_into_rows(weights, excluded, maxima, vectors, output);
 }
 
 template <class Real>

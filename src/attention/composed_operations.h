@@ -20,8 +20,9 @@ class ComposedHead {
   ComposedHead(const ResolvedAttention& problem, std::int64_t batch, std::int64_t head)
       : r_(problem), b_(batch), h_(head) {}
 
-  /// q . k of every pair, excluded ones too. `inputs` has room for (T + S) * D numbers: the rows of
-  /// q, then of k, as they were turned.
+  /// q . k of every pair, and what relative vectors add to it, excluded ones too. `inputs` has room
+  /// for composed_score_inputs() numbers: the rows of q, then of k, as they were turned, then the
+  /// vectors.
   void scores(Real* inputs, Real* matrix) const;
   void scale(Real* matrix) const;
   void cap(Real* matrix) const;
@@ -35,7 +36,8 @@ class ComposedHead {
   void normalise(Real* matrix, const bool* excluded, const Real* maxima, Real* lse) const;
   /// Each weight times its dropout factor; nothing without dropout.
   void drop(Real* weights) const;
-  /// weights * v into rows of E numbers. What is excluded is never multiplied in.
+  /// weights * v, and their relative vectors, into rows of E numbers. What is excluded is never
+  /// multiplied in. `values` has room for composed_value_inputs() numbers.
   void weigh(const Real* weights, const bool* excluded, const Real* maxima, Real* values,
              Real* output) const;
   /// -sum w ln w of each row, with the sink's share.

@@ -269,6 +269,9 @@ const char* fused_refusal(const ResolvedAttention& problem) {
   if (problem.width > kWidest || problem.value_width > kWidest) {
     return "heads wider than 16,777,216 do not fit a panel's workspace";
   }
+  if (problem.has_relative_vectors()) {
+    return "relative vectors are added pair by pair, on the composed path";
+  }
   return nullptr;
 }
 

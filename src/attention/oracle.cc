@@ -96,6 +96,10 @@ class Head {
       for (std::int64_t e = 0; e < r_.value_width; ++e) {
         output[e] += weight * element(r_.v, first + e * r_.v.stride[3]);
       }
+      if (!r_.relative_values.present()) continue;
+      for (std::int64_t e = 0; e < r_.value_width; ++e) {
+        output[e] += weight * relative_element(r_, r_.relative_values, {b_, h_, i, j}, e, fault_);
+      }
     }
   }
 

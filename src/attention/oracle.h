@@ -20,6 +20,9 @@ enum class AttentionFault : unsigned char {
   bias_before_scaling,  ///< (q.k + bias) * scale
   slope_sign,           ///< +slope * |p - j|
   sink_dropped,
+  relative_shifted,   ///< relative vectors of the offset beside
+  relative_sign,      ///< of offset p - j instead of j - p
+  relative_unscaled,  ///< scale * q.k + q.rk + k.rq
 };
 
 /// Plain loops in double, written from the formula; results are rounded once, on storing.

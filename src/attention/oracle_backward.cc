@@ -77,6 +77,28 @@ void store_table(const Strided2& array, const Sums& sums, double left) {
   store_heads(laid, extent, sums, left);
 }
 
+// The gradient of relative vectors: (1 or H, 2M+1, width).
+struct VectorSums {
+  VectorSums(const ResolvedAttention& r, const RelativeVectors& of, const Strided4& array,
+             std::int64_t width)
+      : vectors(of),
+        to(array),
+        extent{1, array.stride[1] == 0 ? 1 : r.heads, 2 * of.reach + 1, width} {
+    sums = Sums(array.present, extent[1] * extent[2] * width);
+  }
+  /// Of the vector that the pair meets.
+  double* of(const ResolvedAttention& r, const Pair& at) {
+    const std::int64_t head = extent[1] == 1 ? 0 : at.h;
+    return &sums[(head * extent[2] + relative_entry(r, vectors, at)) * extent[3]];
+  }
+  void store(double left) const { store_heads(to, extent, sums, left); }
+
+  const RelativeVectors& vectors;
+  const Strided4& to;
+  std::int64_t extent[4];
+  Sums sums;
+};
+
 class AllSums {
  public:
   AllSums(const ResolvedAttention& r, const ResolvedBackward& back, BackwardFault fault)
@@ -90,7 +112,10 @@ class AllSums {
         sinks_(back.grad_sinks.present, r.heads),
         bias_table_(back.grad_bias_table.present, r.heads * r.bias_table.shape[1]),
         bucket_table_(back.grad_bucket_table.present, r.heads * r.bucket_table.shape[1]),
-        bias_(r, back.grad_bias) {}
+        bias_(r, back.grad_bias),
+        relative_keys_(r, r.relative_keys, back.grad_relative_keys, r.width),
+        relative_queries_(r, r.relative_queries, back.grad_relative_queries, r.width),
+        relative_values_(r, r.relative_values, back.grad_relative_values, r.value_width) {}
 
   void add(const GradientRow& row, std::int64_t b, std::int64_t h, std::int64_t i) {
     if (row.empty()) return;
@@ -100,6 +125,7 @@ class AllSums {
       const Pair at{b, h, i, j};
       add_products(row, at);
       add_by_position(row, at);
+      add_vectors(row, at);
       if (back_.grad_bias.present) {
         bias_.add(at, row.score(j), fault_ == BackwardFault::bias_not_summed);
       }
@@ -138,6 +164,10 @@ class AllSums {
                 left_by(fault_, F::bias_table_halved, F::bias_table_dropped));
     store_table(back_.grad_bucket_table, bucket_table_,
                 left_by(fault_, F::bucket_table_halved, F::bucket_table_dropped));
+    relative_keys_.store(left_by(fault_, F::relative_keys_halved, F::relative_keys_dropped));
+    relative_queries_.store(
+        left_by(fault_, F::relative_queries_halved, F::relative_queries_dropped));
+    relative_values_.store(left_by(fault_, F::relative_values_halved, F::relative_values_dropped));
   }
 
  private:
@@ -151,16 +181,45 @@ class AllSums {
     for (std::int64_t d = 0; d < r_.width; ++d) {
       if (back_.grad_q.present) {
         q_[query + d] += product * row.term(element(r_.k, r_.k.offset(at.b, g, at.j, d)));
+        if (r_.relative_keys.present()) {
+          q_[query + d] += product * row.term(relative_element(r_, r_.relative_keys, at, d));
+        }
       }
       if (back_.grad_k.present && reaches_keys) {
         k_[key * r_.width + d] +=
             product * row.term(element(r_.q, r_.q.offset(at.b, at.h, at.i, d)));
+        if (r_.relative_queries.present()) {
+          k_[key * r_.width + d] +=
+              product * row.term(relative_element(r_, r_.relative_queries, at, d));
+        }
       }
     }
     if (!back_.grad_v.present || !reaches_keys) return;
     const double share = row.value_share(at.j);
     for (std::int64_t e = 0; e < r_.value_width; ++e) {
       v_[key * r_.value_width + e] += share * row.grad_output(e);
+    }
+  }
+
+  void add_vectors(const GradientRow& row, const Pair& at) {
+    const std::int64_t g = r_.key_head(at.h);
+    const double product = row.product(at.j);
+    const double share = row.value_share(at.j);
+    if (back_.grad_relative_keys.present) {
+      double* to = relative_keys_.of(r_, at);
+      for (std::int64_t d = 0; d < r_.width; ++d) {
+        to[d] += product * row.term(element(r_.q, r_.q.offset(at.b, at.h, at.i, d)));
+      }
+    }
+    if (back_.grad_relative_queries.present) {
+      double* to = relative_queries_.of(r_, at);
+      for (std::int64_t d = 0; d < r_.width; ++d) {
+        to[d] += product * row.term(element(r_.k, r_.k.offset(at.b, g, at.j, d)));
+      }
+    }
+    if (back_.grad_relative_values.present) {
+      double* to = relative_values_.of(r_, at);
+      for (std::int64_t e = 0; e < r_.value_width; ++e) to[e] += share * row.grad_output(e);
     }
   }
 
@@ -191,6 +250,7 @@ class AllSums {
   BackwardFault fault_;
   Sums q_, k_, v_, slopes_, sinks_, bias_table_, bucket_table_;
   BiasSums bias_;
+  VectorSums relative_keys_, relative_queries_, relative_values_;
 };
 
 }  // namespace

@@ -27,6 +27,9 @@ enum class BackwardFault : unsigned char {
   bias_table_halved,
   bucket_table_halved,
   sinks_halved,
+  relative_keys_halved,
+  relative_queries_halved,
+  relative_values_halved,
   q_dropped,  ///< one gradient, none of it
   k_dropped,
   v_dropped,
@@ -35,8 +38,11 @@ enum class BackwardFault : unsigned char {
   bias_table_dropped,
   bucket_table_dropped,
   sinks_dropped,
+  relative_keys_dropped,
+  relative_queries_dropped,
+  relative_values_dropped,
 };
-inline constexpr int kBackwardFaults = static_cast<int>(BackwardFault::sinks_dropped) + 1;
+inline constexpr int kBackwardFaults = static_cast<int>(BackwardFault::relative_values_dropped) + 1;
 
 /// Whether sums are taken over the terms or over their magnitudes: what rounding errors of the
 /// terms may add up to, element by element.

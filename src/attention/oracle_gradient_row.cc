@@ -69,6 +69,9 @@ void GradientRow::back_through_values(std::int64_t j) {
   double sum = 0;
   for (std::int64_t e = 0; e < r_.value_width; ++e) {
     sum += grad_output(e) * term(element(r_.v, first + e * r_.v.stride[3]));
+    if (r_.relative_values.present()) {
+      sum += grad_output(e) * term(relative_element(r_, r_.relative_values, pair(j), e));
+    }
   }
   cell.grad_weight = cell.factor * sum;
 }

@@ -31,6 +31,10 @@ class KeySums {
       const double product = k_left_ * row.product(at.j);
       for (std::int64_t d = 0; d < r_.width; ++d) {
         grad_k_[first * r_.width + d] += product * element(r_.q, r_.q.offset(at.b, at.h, at.i, d));
+        if (r_.relative_queries.present()) {
+          grad_k_[first * r_.width + d] +=
+              product * relative_element(r_, r_.relative_queries, at, d);
+        }
       }
     }
     if (grad_v_ != nullptr) {
@@ -67,6 +71,10 @@ void attend_backward_oracle_queries(const ResolvedAttention& given,
       const double product = left * row.product(j);
       for (std::int64_t d = 0; d < r.width; ++d) {
         grad_q[d] += product * element(r.k, r.k.offset(at.batch, g, j, d));
+        if (r.relative_keys.present()) {
+          const Pair pair{at.batch, at.head, at.query, j};
+          grad_q[d] += product * relative_element(r, r.relative_keys, pair, d);
+        }
       }
     }
     turn_rows(given, {TurnedRows::queries, at.batch, at.query, 1}, TurnDirection::back, grad_q);

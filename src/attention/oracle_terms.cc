@@ -33,6 +33,24 @@ double dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head) {
   });
 }
 
+// q . rk + k . rq of one pair.
+double relative_dot(const ResolvedAttention& r, const Pair& at, std::int64_t key_head,
+                    AttentionFault fault) {
+  double sum = 0;
+  const auto add = [&](const RelativeVectors& vectors, const Strided4& rows, std::int64_t head,
+                       std::int64_t row) {
+    if (!vectors.present()) return;
+    const std::int64_t entry = relative_entry(r, vectors, at, fault);
+    for (std::int64_t d = 0; d < r.width; ++d) {
+      sum += element(rows, rows.offset(at.b, head, row, d)) *
+             element(vectors.rows, vectors.rows.offset(at.b, at.h, entry, d));
+    }
+  };
+  add(r.relative_keys, r.q, at.h, at.i);
+  add(r.relative_queries, r.k, key_head, at.j);
+  return sum;
+}
+
 // All additive biases of one pair.
 double bias(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
   double sum = 0;
@@ -66,8 +84,24 @@ std::int64_t key_position(const ResolvedAttention& r, std::int64_t b, std::int64
 
 double cap_slope(const ResolvedAttention& r, const Pair& at) {
   if (!(r.softcap > 0)) return 1;
-  const double t = std::tanh(dot(r, at, r.key_head(at.h)) * r.scale / r.softcap);
+  const std::int64_t g = r.key_head(at.h);
+  const double product = dot(r, at, g) + relative_dot(r, at, g, AttentionFault::none);
+  const double t = std::tanh(product * r.scale / r.softcap);
   return 1 - t * t;
+}
+
+std::int64_t relative_entry(const ResolvedAttention& r, const RelativeVectors& vectors,
+                            const Pair& at, AttentionFault fault) {
+  std::int64_t offset = key_position(r, at.b, at.j) - query_position(r, at.b, at.i);
+  if (fault == AttentionFault::relative_sign) offset = -offset;
+  if (fault == AttentionFault::relative_shifted) ++offset;
+  return vectors.entry(offset);
+}
+
+double relative_element(const ResolvedAttention& r, const RelativeVectors& vectors, const Pair& at,
+                        std::int64_t d, AttentionFault fault) {
+  const std::int64_t entry = relative_entry(r, vectors, at, fault);
+  return element(vectors.rows, vectors.rows.offset(at.b, at.h, entry, d));
 }
 
 double element(const Strided4& array, std::int64_t offset) {
@@ -126,9 +160,14 @@ bool sees(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
 double score(const ResolvedAttention& r, const Pair& at, AttentionFault fault) {
   const double added = bias(r, at, fault);
   const bool early = fault == AttentionFault::bias_before_scaling;
-  double s = dot(r, at, key_head_of(r, at.h, fault));
+  const std::int64_t g = key_head_of(r, at.h, fault);
+  double s = dot(r, at, g);
+  const double relative = relative_dot(r, at, g, fault);
+  const bool unscaled = fault == AttentionFault::relative_unscaled;
+  if (!unscaled) s += relative;
   if (early) s += added;
   s *= r.scale;
+  if (unscaled) s += relative;
   if (r.softcap > 0 && fault != AttentionFault::cap_dropped) {
     s = r.softcap * std::tanh(s / r.softcap);
   }

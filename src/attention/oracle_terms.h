@@ -27,6 +27,13 @@ double cap_slope(const ResolvedAttention& problem, const Pair& at);
 std::int64_t query_position(const ResolvedAttention& problem, std::int64_t b, std::int64_t i);
 std::int64_t key_position(const ResolvedAttention& problem, std::int64_t b, std::int64_t j);
 
+/// Which of `vectors` the pair meets, and element d of it.
+std::int64_t relative_entry(const ResolvedAttention& problem, const RelativeVectors& vectors,
+                            const Pair& at, AttentionFault fault = AttentionFault::none);
+double relative_element(const ResolvedAttention& problem, const RelativeVectors& vectors,
+                        const Pair& at, std::int64_t d,
+                        AttentionFault fault = AttentionFault::none);
+
 /// A number of any element type as double.
 inline double as_double(Float16 value) { return static_cast<double>(to_float(value)); }
 inline double as_double(BFloat16 value) { return static_cast<double>(to_float(value)); }

@@ -4,6 +4,7 @@
 #include "attention/dropout.h"
 #include "attention/resolve_layout.h"
 #include "attention/resolve_options.h"
+#include "attention/resolve_relative.h"
 #include "attention/resolve_rotary.h"
 #include "attention/resolve_values.h"
 #include "attention/resolved.h"
@@ -144,16 +145,15 @@ void lay_out_numbers(const AttentionProblem& problem, ResolvedAttention& r) {
 }  // namespace
 
 ResolvedAttention resolve(const AttentionProblem& problem) {
-  if (problem.relative_keys || problem.relative_queries || problem.relative_values) {
-    throw Unsupported("[attend] relative vectors");
-  }
   ResolvedAttention resolved;
   lay_out_arrays(problem, resolved);
   lay_out_numbers(problem, resolved);
   lay_out_biases(problem, resolved);
   lay_out_exclusion(problem, resolved);
   lay_out_rotary(problem, resolved);
+  lay_out_relative_vectors(problem, resolved);
   check_offsets(resolved);
+  find_reached_entries(resolved);
   return resolved;
 }
 

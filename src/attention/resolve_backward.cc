@@ -86,6 +86,15 @@ Strided2 lay_out_table(const Asked& asked, const ResolvedAttention& problem) {
   return view.rank() == 1 ? one_per(named, 'H', problem.heads) : table_of(named, problem.heads);
 }
 
+// A relative vectors' gradient: summed over the batch, and over the heads where they share it.
+Strided4 lay_out_vectors(const Asked& asked, const ResolvedAttention& problem) {
+  if (!check_gradient(asked.name, asked.gradient, asked.of, asked.array, problem)) return {};
+  const View view = asked.gradient;
+  check_same_shape(asked.name, view, asked.of, asked.array);
+  std::int64_t shape[4];
+  return on_four_axes({asked.name, view, kOperation}, shape);
+}
+
 }  // namespace
 
 ResolvedBackward resolve_backward(const ResolvedAttention& r, const AttentionProblem& views,
@@ -114,13 +123,26 @@ ResolvedBackward resolve_backward(const ResolvedAttention& r, const AttentionPro
       lay_out_table({"grad_bias_table", g.bias_table, "bias_table", views.bias_table}, r);
   back.grad_bucket_table =
       lay_out_table({"grad_bucket_table", g.bucket_table, "bucket_table", views.bucket_table}, r);
+  back.grad_relative_keys = lay_out_vectors(
+      {"grad_relative_keys", g.relative_keys, "relative_keys", views.relative_keys}, r);
+  back.grad_relative_queries = lay_out_vectors(
+      {"grad_relative_queries", g.relative_queries, "relative_queries", views.relative_queries}, r);
+  back.grad_relative_values = lay_out_vectors(
+      {"grad_relative_values", g.relative_values, "relative_values", views.relative_values}, r);
 
   const NamedView more[] = {
       {"output", saved.output}, {"lse", saved.lse}, {"grad_output", grad_output}};
-  const WrittenArray written[] = {{"grad_q", g.q},           {"grad_k", g.k},
-                                  {"grad_v", g.v},           {"grad_bias", g.bias},
-                                  {"grad_slopes", g.slopes}, {"grad_bias_table", g.bias_table},
-                                  {"grad_sinks", g.sinks},   {"grad_bucket_table", g.bucket_table}};
+  const WrittenArray written[] = {{"grad_q", g.q},
+                                  {"grad_k", g.k},
+                                  {"grad_v", g.v},
+                                  {"grad_bias", g.bias},
+                                  {"grad_slopes", g.slopes},
+                                  {"grad_bias_table", g.bias_table},
+                                  {"grad_sinks", g.sinks},
+                                  {"grad_bucket_table", g.bucket_table},
+                                  {"grad_relative_keys", g.relative_keys},
+                                  {"grad_relative_queries", g.relative_queries},
+                                  {"grad_relative_values", g.relative_values}};
   check_overlap(views, more, written, kOperation);
   return back;
 }

@@ -130,13 +130,14 @@ void check_key_lengths(const ResolvedAttention& problem) {
 }
 
 void check_offsets(const ResolvedAttention& problem) {
-  const bool by_position =
-      problem.slopes.present || problem.bias_table.present || problem.bucket_table.present;
+  const bool by_position = problem.slopes.present || problem.bias_table.present ||
+                           problem.bucket_table.present || problem.has_relative_vectors();
+  const char* reader = problem.has_relative_vectors() ? "relative vectors" : "a bias by position";
   const bool implied = !problem.query_positions.present || !problem.key_positions.present;
   if (by_position && implied &&
       (problem.queries > kLargestPosition || problem.keys > kLargestPosition)) {
     refuse("T=" + std::to_string(problem.queries) + ", S=" + std::to_string(problem.keys) +
-           " with a bias by position: positions must lie within +-2^30");
+           " with " + reader + ": positions must lie within +-2^30");
   }
   if (!problem.query_offset.present) return;
   constexpr std::int64_t kExact = std::int64_t{1} << 39;
@@ -149,8 +150,9 @@ void check_offsets(const ResolvedAttention& problem) {
     const std::int64_t offset = problem.query_offset.integer(b, 0);
     if (offset >= -limit && offset <= limit) continue;
     refuse("query_offset " + std::to_string(offset) + " of batch row " + std::to_string(b) +
-           (read_by_bias ? " with a bias by position must lie within +-2^30; give "
-                           "query_positions and key_positions instead"
+           (read_by_bias ? " with " + std::string(reader) +
+                               " must lie within +-2^30; give query_positions and key_positions "
+                               "instead"
                          : " with a window or chunk beyond 2^39 must lie within +-2^40"));
   }
 }

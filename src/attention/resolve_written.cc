@@ -5,7 +5,7 @@
 namespace volvelle {
 namespace {
 
-constexpr std::size_t kMostWritten = 8;
+constexpr std::size_t kMostWritten = 11;
 
 void check_disjoint(const WrittenArray& written, const char* name, const View& other,
                     const char* operation) {
@@ -72,6 +72,9 @@ void check_overlap(const AttentionProblem& p, std::span<const NamedView> more_in
       {"q", p.q},
       {"k", p.k},
       {"v", p.v},
+      {"relative_keys", p.relative_keys},
+      {"relative_queries", p.relative_queries},
+      {"relative_values", p.relative_values},
       {"bias", p.bias},
       {"slopes", p.slopes},
       {"bias_table", p.bias_table},

@@ -30,7 +30,7 @@ struct WrittenArray {
 };
 
 /// No written array shares a byte with an array of the problem, one of `more_inputs`, or another
-/// written one; at most 8 of these.
+/// written one; at most 11 of these.
 void check_overlap(const AttentionProblem& problem, std::span<const NamedView> more_inputs,
                    std::span<const WrittenArray> written, const char* operation);
 

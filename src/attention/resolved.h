@@ -41,6 +41,20 @@ struct Strided2 {
   std::int64_t integer(std::int64_t a, std::int64_t b) const;  ///< integer dtypes
 };
 
+/// Vectors by clamped offset (`relative_keys` and its siblings), on (H, 2M+1, width).
+struct RelativeVectors {
+  Strided4 rows;           ///< on (B, H, entries, width): stride 0 along B, along H where shared
+  std::int64_t reach = 0;  ///< M
+  /// Entries [first, first + count) are those that offsets between the problem's positions reach.
+  std::int64_t first = 0, count = 0;
+
+  bool present() const { return rows.present; }
+  /// Entry clamp(offset, -M, M) + M; one that a pair of the problem meets is a reached one.
+  std::int64_t entry(std::int64_t offset) const {
+    return (offset < -reach ? -reach : offset > reach ? reach : offset) + reach;
+  }
+};
+
 struct PagedRows;
 
 /// The tables that turn rows of one kind, queries or keys, on (B,1,P,r/2); absent: they pass as
@@ -79,7 +93,9 @@ struct ResolvedAttention {
   Strided2 bucket_table;             ///< (H, buckets)
   Buckets buckets = Buckets::none;
   std::int64_t max_distance = 128;
-  Strided2 query_positions, key_positions;  ///< (B,T), (B,S)
+  Strided2 query_positions, key_positions;          ///< (B,T), (B,S)
+  RelativeVectors relative_keys, relative_queries;  ///< of width D
+  RelativeVectors relative_values;                  ///< of width E
   bool causal = false;
   Strided2 query_offset;          ///< (B, 1), absent: fixed_offset
   std::int64_t fixed_offset = 0;  ///< S - T or 0
@@ -97,6 +113,9 @@ struct ResolvedAttention {
   }
   bool has_bias() const {
     return bias.present || slopes.present || bias_table.present || bucket_table.present;
+  }
+  bool has_relative_vectors() const {
+    return relative_keys.present() || relative_queries.present() || relative_values.present();
   }
 };
 

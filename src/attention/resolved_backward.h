@@ -15,11 +15,16 @@ struct ResolvedBackward {
   Strided2 grad_slopes, grad_sinks;  ///< (H, 1)
   Strided2 grad_bias_table;          ///< (H, 2M+1)
   Strided2 grad_bucket_table;        ///< (H, buckets)
+  /// On (B, H, 2M+1, width): stride 0 along the axes that are summed over.
+  Strided4 grad_relative_keys, grad_relative_queries, grad_relative_values;
 
-  bool any_wanted() const { return scores_wanted() || grad_v.present || grad_sinks.present; }
+  bool any_wanted() const {
+    return scores_wanted() || grad_v.present || grad_relative_values.present || grad_sinks.present;
+  }
   bool scores_wanted() const {  ///< whether dS is needed at all
     return grad_q.present || grad_k.present || grad_bias.present || grad_slopes.present ||
-           grad_bias_table.present || grad_bucket_table.present;
+           grad_bias_table.present || grad_bucket_table.present || grad_relative_keys.present ||
+           grad_relative_queries.present;
   }
 };
 

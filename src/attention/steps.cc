@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "attention/composed_operations.h"
+#include "attention/composed_vectors.h"
 #include "attention/resolved.h"
 #include "attention/steps_size.h"
 
@@ -29,7 +30,7 @@ class StepsOfHead {
         steps_(steps),
         task_(task),
         head_(r, task / r.heads, task % r.heads),
-        inputs_(dtype_of<Real>, {std::max((r.queries + r.keys) * r.width, r.keys * r.value_width)}),
+        inputs_(dtype_of<Real>, {std::max(composed_score_inputs(r), composed_value_inputs(r))}),
         excluded_(Tensor::zeros(DType::boolean, {r.has_exclusion() ? 0 : r.queries * r.keys})),
         maxima_(dtype_of<Real>, {r.queries}) {}
 

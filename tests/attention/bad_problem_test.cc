@@ -56,6 +56,49 @@ auto says(const Parts&... parts) {
 
 TEST(BadProblem, TheSoundOneIsAccepted) { EXPECT_NO_THROW(attend(Sound().problem)); }
 
+TEST(BadProblem, RelativeVectors) {
+  const auto with = [](View AttentionProblem::* array, const Shape& shape,
+                       DType dtype = DType::float32) {
+    const Tensor vectors = zeros(shape, dtype);
+    return message_with([&](AttentionProblem& p) { p.*array = vectors.view(); });
+  };
+  using P = AttentionProblem;
+  EXPECT_EQ(with(&P::relative_keys, {5, 8}), "no throw");
+  EXPECT_EQ(with(&P::relative_queries, {4, 5, 8}, DType::bfloat16), "no throw");
+  EXPECT_EQ(with(&P::relative_values, {1, 6}), "no throw");
+  EXPECT_THAT(with(&P::relative_keys, {4, 8}),
+              says("relative_keys (4,8) has 4 vectors", "an odd number 2M+1"));
+  EXPECT_THAT(with(&P::relative_queries, {0, 8}), says("relative_queries (0,8) has 0 vectors"));
+  EXPECT_THAT(with(&P::relative_keys, {5, 6}),
+              says("relative_keys (5,6) must have shape (2M+1,D) or (H,2M+1,D) with D=8 and H=4"));
+  EXPECT_THAT(with(&P::relative_values, {5, 8}),
+              says("relative_values (5,8) must have shape (2M+1,E) or (H,2M+1,E) with E=6"));
+  EXPECT_THAT(with(&P::relative_queries, {2, 5, 8}), says("relative_queries (2,5,8)", "H=4"));
+  EXPECT_THAT(with(&P::relative_keys, {1, 4, 5, 8}), says("relative_keys (1,4,5,8)"));
+  EXPECT_THAT(with(&P::relative_keys, {8}), says("relative_keys (8,)"));
+  EXPECT_THAT(with(&P::relative_values, {5, 6}, DType::int32),
+              says("relative_values is int32; it must be float32"));
+}
+
+TEST(BadProblem, RelativeVectorsTooManyForTheirBytes) {
+  const float zero = 0;
+  EXPECT_THAT(message_with([&](AttentionProblem& p) {
+                p.relative_keys =
+                    View(&zero, DType::float32, {(std::int64_t{1} << 60) + 1, 8}, {0, 1});
+              }),
+              says("the bytes of H*(2M+1)*D do not fit 63 bits"));
+}
+
+TEST(BadProblem, RelativeVectorsTakeOffsetsWithinTheirPositions) {
+  const Tensor vectors = zeros({5, 8});
+  const std::int64_t far = std::int64_t{1} << 31;
+  EXPECT_THAT(message_with([&](AttentionProblem& p) {
+                p.relative_keys = vectors.view();
+                p.query_offset = View(&far, DType::int64, {1});
+              }),
+              says("query_offset 2147483648", "relative vectors must lie within +-2^30"));
+}
+
 TEST(BadProblem, Dropout) {
   for (const double p : {-0.1, 1.0, 1.5, kNaN, kInfinity, -kInfinity}) {
     EXPECT_THAT(message_with([&](auto& problem) { problem.dropout = p; }),

@@ -109,17 +109,11 @@ TEST(FusedBackwardBits, OfOneGradientAreThoseOfAll) {
     for (const NamedGradient& gradient : named_gradients()) {
       Gradients one;
       const View& of = problem.*gradient.of;
+      if (!of) continue;
       one.*gradient.array = Tensor(of.dtype(), of.shape());
-      AttentionGradients wanted{.q = one.q.mutable_view(),
-                                .k = one.k.mutable_view(),
-                                .v = one.v.mutable_view(),
-                                .bias = one.bias.mutable_view(),
-                                .slopes = one.slopes.mutable_view(),
-                                .bias_table = one.bias_table.mutable_view(),
-                                .bucket_table = one.bucket_table.mutable_view(),
-                                .sinks = one.sinks.mutable_view()};
       attend_backward(problem, {.output = saved.output.view(), .lse = saved.lse.view()},
-                      made.grad_output, wanted, {.path = AttentionPath::fused, .threads = 2});
+                      made.grad_output, views_of(one),
+                      {.path = AttentionPath::fused, .threads = 2});
       EXPECT_EQ(std::memcmp((one.*gradient.array).raw(), (all.*gradient.array).raw(),
                             (one.*gradient.array).bytes()),
                 0)

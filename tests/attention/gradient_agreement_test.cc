@@ -40,6 +40,7 @@ TEST(GradientAgreement, ControlEveryFaultIsBeyondTheTolerance) {
     recipe.table_reach = 3;
     recipe.buckets = Buckets::two_way;
     recipe.dropout = 0.5;
+    recipe.relative_keys = recipe.relative_queries = recipe.relative_values = 4;
     const Made made = make(recipe);
     const Gradients right = oracle_gradients(made.problem, made.grad_output);
     // Of sums over all queries the rounding of half-precision outputs leaves too little to tell.

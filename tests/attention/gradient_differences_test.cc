@@ -103,7 +103,7 @@ void expect_differences(const Recipe& recipe) {
   const Gradients right = differences(movable);
   EXPECT_EQ(wrong_element(oracle_gradients(movable.problem, movable.grad_output.view()), right), "")
       << "oracle";
-  for (const Route& route : gradient_routes()) {
+  for (const Route& route : gradient_routes_of(movable.problem)) {
     EXPECT_EQ(wrong_element(gradients(movable.problem, movable.grad_output.view(), route), right),
               "")
         << route.name;
@@ -151,6 +151,23 @@ TEST(GradientDifferences, BiasesByPosition) {
   recipe.buckets = Buckets::two_way;
   expect_differences(recipe);
   recipe.buckets = Buckets::one_way;
+  recipe.query_positions = recipe.key_positions = true;
+  expect_differences(recipe);
+}
+
+TEST(GradientDifferences, RelativeVectors) {
+  Recipe recipe = small(9);
+  recipe.relative_dtype = DType::float64;
+  recipe.relative_keys = 2;
+  expect_differences(recipe);
+  recipe.relative_queries = 1;
+  recipe.relative_values = 3;
+  recipe.relative_shared = false;
+  recipe.causal = recipe.poison = true;
+  recipe.softcap = 0.8;
+  recipe.dropout = 0.3;
+  expect_differences(recipe);
+  recipe.relative_shared = true;
   recipe.query_positions = recipe.key_positions = true;
   expect_differences(recipe);
 }
@@ -260,6 +277,8 @@ Recipe with_everything() {
   recipe.causal = true;
   recipe.window = 4;
   recipe.dropout = 0.3;
+  recipe.relative_keys = recipe.relative_queries = recipe.relative_values = 1;
+  recipe.relative_dtype = DType::float64;
   return recipe;
 }
 

@@ -10,17 +10,6 @@
 namespace volvelle::testing {
 namespace {
 
-AttentionGradients views_of(Gradients& g) {
-  return {.q = g.q.mutable_view(),
-          .k = g.k.mutable_view(),
-          .v = g.v.mutable_view(),
-          .bias = g.bias.mutable_view(),
-          .slopes = g.slopes.mutable_view(),
-          .bias_table = g.bias_table.mutable_view(),
-          .bucket_table = g.bucket_table.mutable_view(),
-          .sinks = g.sinks.mutable_view()};
-}
-
 Gradients room_for(const AttentionProblem& problem, GradientType type) {
   const bool wide = problem.q.dtype() == DType::float64;
   Gradients room;
@@ -42,6 +31,20 @@ bool fused_backward_is_there() {
 
 }  // namespace
 
+AttentionGradients views_of(Gradients& g) {
+  return {.q = g.q.mutable_view(),
+          .k = g.k.mutable_view(),
+          .v = g.v.mutable_view(),
+          .bias = g.bias.mutable_view(),
+          .slopes = g.slopes.mutable_view(),
+          .bias_table = g.bias_table.mutable_view(),
+          .bucket_table = g.bucket_table.mutable_view(),
+          .sinks = g.sinks.mutable_view(),
+          .relative_keys = g.relative_keys.mutable_view(),
+          .relative_queries = g.relative_queries.mutable_view(),
+          .relative_values = g.relative_values.mutable_view()};
+}
+
 const std::vector<NamedGradient>& named_gradients() {
   using G = Gradients;
   using P = AttentionProblem;
@@ -53,7 +56,10 @@ const std::vector<NamedGradient>& named_gradients() {
       {"slopes", &G::slopes, &P::slopes},
       {"bias_table", &G::bias_table, &P::bias_table},
       {"bucket_table", &G::bucket_table, &P::bucket_table},
-      {"sinks", &G::sinks, &P::sinks}};
+      {"sinks", &G::sinks, &P::sinks},
+      {"relative_keys", &G::relative_keys, &P::relative_keys},
+      {"relative_queries", &G::relative_queries, &P::relative_queries},
+      {"relative_values", &G::relative_values, &P::relative_values}};
   return all;
 }
 
@@ -61,6 +67,12 @@ std::vector<Route> gradient_routes() {
   std::vector<Route> all;
   if (fused_backward_is_there()) all = fused_routes();
   all.push_back({"composed", AttentionPath::composed, {}});
+  return all;
+}
+
+std::vector<Route> gradient_routes_of(const AttentionProblem& problem) {
+  std::vector<Route> all = routes_of(problem);
+  if (explain_backward(problem).path == AttentionPath::composed) all = {all.back()};
   return all;
 }
 

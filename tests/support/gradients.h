@@ -13,7 +13,11 @@ namespace volvelle::testing {
 /// Every gradient that a problem has; the others are absent.
 struct Gradients {
   Tensor q, k, v, bias, slopes, bias_table, bucket_table, sinks;
+  Tensor relative_keys, relative_queries, relative_values;
 };
+
+/// For attend_backward to write.
+AttentionGradients views_of(Gradients& gradients);
 
 struct NamedGradient {
   const char* name;
@@ -28,6 +32,9 @@ enum class GradientType { own, computing };
 
 /// The composed backward, and the fused one on every instruction set where it is there.
 std::vector<Route> gradient_routes();
+
+/// Those of them that take the problem.
+std::vector<Route> gradient_routes_of(const AttentionProblem& problem);
 
 /// Forward on the route, then back on it with what it saved. Throws unless the route is the one
 /// that runs.

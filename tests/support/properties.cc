@@ -98,18 +98,38 @@ void draw_exclusion(Recipe& r) {
   r.poison = sometimes(2);
 }
 
+void draw_relative_vectors(Recipe& r) {
+  const auto reach = [&] { return one_of<std::int64_t>({-1, -1, 2, 0, 1, 16, 40, 300}); };
+  r.relative_keys = reach();
+  r.relative_queries = reach();
+  r.relative_values = reach();
+  if (r.relative_keys < 0 && r.relative_queries < 0 && r.relative_values < 0) r.relative_keys = 3;
+  r.relative_shared = sometimes(2);
+  r.relative_dtype = one_of<DType>({DType::float32, DType::float64, r.dtype});
+}
+
+Recipe drawn(DType dtype) {
+  Recipe recipe;
+  recipe.dtype = dtype;
+  recipe.seed = static_cast<std::uint64_t>(*rc::gen::inRange(1, 1 << 30));
+  draw_shape(recipe);
+  draw_biases(recipe);
+  draw_turns(recipe);
+  draw_exclusion(recipe);
+  return recipe;
+}
+
 }  // namespace
 
+// At the full size from the first case on: RapidCheck would begin with the simplest ones.
 rc::Gen<Recipe> any_recipe(DType dtype) {
-  // At the full size from the first case on: RapidCheck would begin with the simplest ones.
+  return rc::gen::resize(rc::kNominalSize, rc::gen::exec([dtype] { return drawn(dtype); }));
+}
+
+rc::Gen<Recipe> any_relative_recipe(DType dtype) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::exec([dtype] {
-                           Recipe recipe;
-                           recipe.dtype = dtype;
-                           recipe.seed = static_cast<std::uint64_t>(*rc::gen::inRange(1, 1 << 30));
-                           draw_shape(recipe);
-                           draw_biases(recipe);
-                           draw_turns(recipe);
-                           draw_exclusion(recipe);
+                           Recipe recipe = drawn(dtype);
+                           draw_relative_vectors(recipe);
                            return recipe;
                          }));
 }

@@ -18,6 +18,8 @@ void holds(const std::string& claim, Property&& property) {
 
 /// Random recipes over all options; smaller numbers and fewer options are tried when one fails.
 rc::Gen<Recipe> any_recipe(DType dtype);
+/// The same with relative vectors, of one kind at least.
+rc::Gen<Recipe> any_relative_recipe(DType dtype);
 
 }  // namespace volvelle::testing
 

@@ -36,6 +36,7 @@ class Maker {
     p.dropout = r_.dropout;
     p.dropout_seed = r_.seed * 0x9E3779B97F4A7C15u;  // both words of the seed in use
     biases(heads, unit);
+    relative_vectors(heads, unit);
     exclusion(heads);
     p.q = q.view();
     p.k = k.view();
@@ -110,6 +111,21 @@ class Maker {
     if (r_.query_positions || needs_query_positions()) p.query_positions = positions(r_.queries);
     if (r_.key_positions) p.key_positions = positions(r_.keys);
     if (r_.sinks) p.sinks = place(filled(DType::float32, {heads}, unit));
+  }
+
+  template <class Unit>
+  void relative_vectors(std::int64_t heads, Unit&& unit) {
+    const auto vectors = [&](std::int64_t reach, std::int64_t width) {
+      if (reach < 0) return View();
+      const Shape shape =
+          r_.relative_shared ? Shape{2 * reach + 1, width} : Shape{heads, 2 * reach + 1, width};
+      return place(filled(r_.relative_dtype, shape, unit),
+                   r_.layout == Layout::contiguous ? r_.layout : Layout::reversed);
+    };
+    AttentionProblem& p = made_.problem;
+    p.relative_keys = vectors(r_.relative_keys, r_.width);
+    p.relative_queries = vectors(r_.relative_queries, r_.width);
+    p.relative_values = vectors(r_.relative_values, r_.value_width);
   }
 
   // Below the tables where rows turn.
@@ -254,7 +270,9 @@ std::ostream& operator<<(std::ostream& out, const Recipe& r) {
       << " right " << r.window_right << " prefix " << r.prefix << " chunk " << r.chunk
       << " lengths " << r.key_lengths << " padding " << static_cast<int>(r.padding) << " segments "
       << r.segments << " keep " << name_of_span(r.keep) << " " << name_of(r.keep_dtype) << " "
-      << r.kept << " dropout " << r.dropout << " poison " << r.poison;
+      << r.kept << " dropout " << r.dropout << " poison " << r.poison << " relative "
+      << r.relative_keys << " " << r.relative_queries << " " << r.relative_values << " shared "
+      << r.relative_shared << " " << name_of(r.relative_dtype);
   return out;
 }
 

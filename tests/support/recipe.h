@@ -42,6 +42,10 @@ struct Recipe {
   bool turn_keys_apart = false;  ///< keys have tables of their own
   bool keys_are_turned = false;
   bool sinks = false;
+  /// M of the relative vectors; -1: none.
+  std::int64_t relative_keys = -1, relative_queries = -1, relative_values = -1;
+  bool relative_shared = true;  ///< by all heads
+  DType relative_dtype = DType::float32;
 
   bool causal = false;
   Alignment alignment = Alignment::bottom_right;

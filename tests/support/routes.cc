@@ -96,6 +96,11 @@ std::vector<Route> routes() {
   return all;
 }
 
+std::vector<Route> routes_of(const AttentionProblem& problem) {
+  if (explain(problem).path == AttentionPath::fused) return routes();
+  return {{"composed", AttentionPath::composed, {}}};
+}
+
 Answer oracle_answer(const AttentionProblem& problem, AttentionFault fault) {
   const ResolvedAttention resolved = resolve(problem);
   Answer answer = room_for(resolved);
@@ -133,9 +138,14 @@ Sizes sizes_of(const AttentionProblem& problem, const Answer& right) {
   for (const double of_row : values_of(right.lse.view())) {
     if (std::isfinite(of_row)) worst = std::max(worst, std::fabs(of_row));
   }
+  const double q = root_mean_square(problem.q);
+  const double k = root_mean_square(problem.k);
+  const auto of = [](const View& vectors) { return vectors ? root_mean_square(vectors) : 0.0; };
   const double terms = std::fabs(r.scale) * static_cast<double>(r.width) *
-                       root_mean_square(problem.q) * root_mean_square(problem.k);
-  Sizes sizes{r.dtype, terms, r.keys, worst + r.softcap, largest(problem.v), r.value_width};
+                       (q * k + q * of(problem.relative_keys) + k * of(problem.relative_queries));
+  const double value =
+      largest(problem.v) + (problem.relative_values ? largest(problem.relative_values) : 0.0);
+  Sizes sizes{r.dtype, terms, r.keys, worst + r.softcap, value, r.value_width};
   const bool half = r.dtype == DType::float16 || r.dtype == DType::bfloat16;
   if (half && r.rotary.any()) {
     sizes.rounded_turns = std::min(1.0, 4 / static_cast<double>(r.width));

@@ -22,6 +22,9 @@ std::vector<Route> routes();
 /// The fused ones only.
 std::vector<Route> fused_routes();
 
+/// Those of them that take the problem: where the fused path refuses it, the composed one.
+std::vector<Route> routes_of(const AttentionProblem& problem);
+
 /// Everything there is to ask for.
 struct Answer {
   Tensor output, lse, entropy, column_sums;

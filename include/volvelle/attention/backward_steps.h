@@ -19,7 +19,8 @@ struct AttentionBackwardSteps {
   Tensor delta;          ///< (B,H,T): the sum of weight * grad_weights along a row, which is also
                          ///< grad_output . output
   Tensor grad_scores;    ///< by the scores the softmax reads: weight * (grad_weights - delta)
-  Tensor grad_products;  ///< by q . k: grad_scores * scale, and * (1 - tanh(s/c)^2) with a soft cap
+  Tensor grad_products;  ///< by q . k and its relative terms: grad_scores * scale, and
+                         ///< * (1 - tanh(s/c)^2) with a soft cap
 };
 
 /// `forward` is what attention_steps gave for the same problem; grad_output as attend_backward

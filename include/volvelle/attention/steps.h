@@ -11,7 +11,7 @@ namespace volvelle {
 /// computing type (float64 for float64, else float32) unless noted; a step that the problem does
 /// not use is absent.
 struct AttentionSteps {
-  Tensor scores;            ///< q . k
+  Tensor scores;            ///< q . k (+ q . rk + k . rq with relative vectors)
   Tensor scaled;            ///< times scale
   Tensor capped;            ///< after the soft cap
   Tensor biased;            ///< after all additive biases

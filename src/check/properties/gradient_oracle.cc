@@ -18,7 +18,10 @@ AttentionGradientResult oracle_gradients(const AttentionProblem& problem, const 
                                  .slopes = like(problem.slopes),
                                  .bias_table = like(problem.bias_table),
                                  .bucket_table = like(problem.bucket_table),
-                                 .sinks = like(problem.sinks)};
+                                 .sinks = like(problem.sinks),
+                                 .relative_keys = like(problem.relative_keys),
+                                 .relative_queries = like(problem.relative_queries),
+                                 .relative_values = like(problem.relative_values)};
   const AttentionGradients views{.q = result.q.mutable_view(),
                                  .k = result.k.mutable_view(),
                                  .v = result.v.mutable_view(),
@@ -26,7 +29,10 @@ AttentionGradientResult oracle_gradients(const AttentionProblem& problem, const 
                                  .slopes = result.slopes.mutable_view(),
                                  .bias_table = result.bias_table.mutable_view(),
                                  .bucket_table = result.bucket_table.mutable_view(),
-                                 .sinks = result.sinks.mutable_view()};
+                                 .sinks = result.sinks.mutable_view(),
+                                 .relative_keys = result.relative_keys.mutable_view(),
+                                 .relative_queries = result.relative_queries.mutable_view(),
+                                 .relative_values = result.relative_values.mutable_view()};
   // The oracle computes what was saved anew; only the shapes are looked at.
   const Tensor output = Tensor::zeros(r.dtype, {r.batch, r.heads, r.queries, r.value_width});
   const Tensor lse = Tensor::zeros(computing, {r.batch, r.heads, r.queries});
