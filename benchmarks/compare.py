@@ -32,16 +32,19 @@ import subprocess
 import sys
 import venv
 
-from comparison import attention, attention_backward, decode, matmul, study, training
-from comparison.programs import OnnxRuntime, Torch, Volvelle
+from comparison import (attention, attention_backward, decode, matmul, positions, study,
+                        training)
+from comparison.programs import FlexAttention, OnnxRuntime, Torch, Volvelle
 from comparison.timing import seconds_per_call
 
 PACKAGES = ["torch==2.13.0", "onnxruntime==1.32.0", "onnx==1.23.2", "numpy==2.4.6"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INSIDE = "VOLVELLE_COMPARE_INSIDE"
+TITLES = {"onnxruntime": "ORT"}  # of columns
 
 OPERATIONS = {operation.OP: operation
-              for operation in (attention, attention_backward, decode, matmul, study, training)}
+              for operation in (attention, attention_backward, decode, matmul, positions, study,
+                                  training)}
 
 
 def all_cases():
@@ -174,11 +177,14 @@ def print_table(document):
           f"{machine['peak_gflops_bfloat16']:.0f}), memory read {machine['read_gbs']:.1f} GB/s")
     print(f"torch {versions['torch']}, onnxruntime {versions['onnxruntime']}; "
           "ratio: their time / ours\n")
-    print(f"  {'case':<36}{'ours':>9}{'share of':>11}{'torch':>9}{'ratio':>8}{'ORT':>9}{'ratio':>8}")
+    names = [name for name in versions
+             if name == "torch" or any(name in row["ratios"] for row in document["rows"])]
+    print(f"  {'case':<36}{'ours':>9}{'share of':>11}"
+          + "".join(f"{TITLES.get(name, name):>9}{'ratio':>8}" for name in names))
     for row in document["rows"]:
         line = f"  {row['name']:<36}{duration(row['milliseconds']['volvelle']):>9}"
         line += f"{share_text(row):>11}"
-        for name in ("torch", "onnxruntime"):
+        for name in names:
             if name in row["ratios"]:
                 line += f"{duration(row['milliseconds'][name]):>9}{row['ratios'][name]:>7.2f}x"
             else:
@@ -202,7 +208,8 @@ def main():
     if os.environ.get(INSIDE) != "1":
         enter_environment(options)
     ours = Volvelle(options)
-    rivals = [Torch(options.threads), OnnxRuntime(options.threads)]
+    rivals = [Torch(options.threads), FlexAttention(options.threads),
+              OnnxRuntime(options.threads)]
     document = {"threads": options.threads, "rounds": options.rounds,
                 "versions": {rival.name: rival.version for rival in rivals},
                 "machine": None, "rows": []}

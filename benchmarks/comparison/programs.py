@@ -67,6 +67,26 @@ class Torch:
         return call
 
 
+class FlexAttention(Torch):
+    """PyTorch again, where an operation has a second way to say it."""
+    name = "flex"
+
+    def __init__(self, threads):
+        import torch
+        self.torch = torch
+        self.version = torch.__version__
+
+    def call(self, operation, case, arrays):
+        return operation.flex_call(self, case, arrays) if hasattr(operation, "flex_call") else None
+
+    def without_gradients(self, function):
+        """`inference` refuses what torch.compile makes of captured arrays."""
+        def call():
+            with self.torch.no_grad():
+                return function()
+        return call
+
+
 class OnnxRuntime:
     name = "onnxruntime"
 
