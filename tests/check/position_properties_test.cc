@@ -85,7 +85,6 @@ TEST(PositionProperties, LeaveNoSchemeOfTheCatalogOut) {
     if (setting.find('|') == std::string::npos) names.insert(parse_positions(setting).scheme);
   }
   for (const PositionEntry& entry : position_schemes()) {
-    if (std::string(entry.name) == "relative") continue;  // attention refuses its vectors so far
     EXPECT_TRUE(names.contains(entry.name)) << entry.name;
   }
   const PropertyReport& report = whole_report();

@@ -186,6 +186,36 @@ TEST(AttendPositions, FilesHoldPositionsAndTables) {
   EXPECT_THAT(twice.err, HasSubstr("leave those out"));
 }
 
+TEST(AttendPositions, RelativeVectorsStandBesideKeysAndValues) {
+  // Offsets -1, 0, 1; further ones share the ends.
+  const Matrix keys{{1, 0, 0, 0}, {0, 0, 0, 0}, {0, 2, 0, 0}}, values{{1, 0}, {0, 0}, {0, 5}};
+  Matrix scores = products(kQ, kK);
+  Matrix expected(3, std::vector<double>(2));
+  for (int i = 0; i < 3; ++i) {
+    double sum = 0;
+    const auto entry = [&](int j) {
+      return static_cast<std::size_t>(std::clamp(j - i, -1, 1) + 1);
+    };
+    for (int j = 0; j < 3; ++j) {
+      for (std::size_t d = 0; d < 4; ++d) scores[i][j] += kQ[i][d] * keys[entry(j)][d];
+      sum += std::exp(scores[i][j] / 2);
+    }
+    for (int j = 0; j < 3; ++j) {
+      for (std::size_t e = 0; e < 2; ++e) {
+        expected[i][e] += std::exp(scores[i][j] / 2) / sum * (kV[j][e] + values[entry(j)][e]);
+      }
+    }
+  }
+  for (const Arguments& path : kPaths) {
+    if (path.back() == "fused") continue;  // relative values take the composed path
+    Arguments options{"--relative-keys", typed(keys), "--relative-values", typed(values)};
+    options.insert(options.end(), path.begin(), path.end());
+    const Json got = attend_json(with(options));
+    expect_near(got["scores"], scores, path.back());
+    expect_near(got["output"], expected, path.back());
+  }
+}
+
 TEST(AttendPositions, SchemesByNameAreTheOlderOptions) {
   EXPECT_EQ(attend_json(with({"--scheme", "alibi"}))["output"],
             attend_json(with({"--alibi"}))["output"]);
@@ -243,33 +273,35 @@ TEST(AttendPositions, ExplainSaysTheScheme) {
   EXPECT_THAT(run.out, HasSubstr("positions     rotary(pairing=interleaved)"));
 }
 
-// The gradient of the loss by each number, by central differences of the program itself.
 // The gradient of the loss by a number, by central differences of the program itself.
-TEST(AttendPositions, BackwardGoesThroughTurns) {
+TEST(AttendPositions, BackwardGoesThroughTurnsAndRelativeVectors) {
   const Matrix back{{1, 0}, {0.5, -1}, {0.25, 2}};
-  const auto run = [&](const Matrix& q, const Matrix& k) {
+  const Matrix keys{{1, 0, 0.5, 0}, {0, 0.25, 0, 0}, {0, 2, 0, -1}};
+  const auto run = [&](const Matrix& q, const Matrix& k, const Matrix& r) {
     return attend_json({"--q", typed(q), "--k", typed(k), "--v", typed(kV), "--dtype", "float64",
-                        "--rotary", "interleaved", "--positions", "3,5,9", "--backward",
-                        "--grad-output", typed(back)});
+                        "--rotary", "interleaved", "--positions", "3,5,9", "--relative-keys",
+                        typed(r), "--backward", "--grad-output", typed(back)});
   };
-  const auto loss = [&](const Matrix& q, const Matrix& k) {
-    const Json output = run(q, k)["output"];
+  const auto loss = [&](const Matrix& q, const Matrix& k, const Matrix& r) {
+    const Json output = run(q, k, r)["output"];
     double sum = 0;
     for (std::size_t i = 0; i < 3; ++i) {
       for (std::size_t e = 0; e < 2; ++e) sum += back[i][e] * output[i][e].get<double>();
     }
     return sum;
   };
+  const Json got = run(kQ, kK, keys);
   const auto moved = [](Matrix matrix, double by) {
     matrix[1][2] += by;
     return matrix;
   };
-  const Json got = run(kQ, kK);
   const double h = 1e-3;
   EXPECT_NEAR(got["grad_q"][1][2].get<double>(),
-              (loss(moved(kQ, h), kK) - loss(moved(kQ, -h), kK)) / (2 * h), 1e-6);
+              (loss(moved(kQ, h), kK, keys) - loss(moved(kQ, -h), kK, keys)) / (2 * h), 1e-6);
   EXPECT_NEAR(got["grad_k"][1][2].get<double>(),
-              (loss(kQ, moved(kK, h)) - loss(kQ, moved(kK, -h))) / (2 * h), 1e-6);
+              (loss(kQ, moved(kK, h), keys) - loss(kQ, moved(kK, -h), keys)) / (2 * h), 1e-6);
+  EXPECT_NEAR(got["grad_relative_keys"][1][2].get<double>(),
+              (loss(kQ, kK, moved(keys, h)) - loss(kQ, kK, moved(keys, -h))) / (2 * h), 1e-6);
 }
 
 TEST(AttendPositions, BadInputIsToldByName) {
@@ -293,6 +325,9 @@ TEST(AttendPositions, BadInputIsToldByName) {
   expect_refused({"--scheme", "clamped(max=1)"}, "bias_table");
   expect_refused({"--turned-keys"}, "--rotary");
   expect_refused({"--position-table", "1 2"}, "--scheme learned");
+  expect_refused({"--relative-keys", "1 2; 3 4"}, "relative_keys");
+  expect_refused({"--scheme", "relative(max=1)"}, "'relative_keys'");
+  expect_refused({"--scheme", "relative(max=1)", "--relative-keys", "1 2 3 4"}, "(3,4)");
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ const std::vector<std::string>& position_settings() {
       "t5(buckets=8, max=16)",
       "t5(buckets=8, max=16, direction=two-way)",
       "clamped(max=4)",
+      "relative(max=4)",
+      "relative(max=4, queries=yes, values=yes, shared=no)",
       "rotary | none",
   };
   return kSettings;
