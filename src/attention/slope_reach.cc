@@ -30,7 +30,7 @@ bool bounded(const ResolvedAttention& problem) {
   return problem.slopes.present && !problem.bias_table.present && !problem.bucket_table.present &&
          !problem.bias.present && !problem.keep.present && !problem.query_segments.present &&
          !problem.query_positions.present && !problem.key_positions.present &&
-         !problem.rotary.any();
+         !problem.rotary.any() && !problem.has_relative_vectors();
 }
 
 // How many keys causality shows a query, in the middle of all, that lie further from it than

@@ -123,12 +123,15 @@ TEST(SlopeReach, ChangesNoBit) {
 // A vector on far keys, or a turn that makes queries longer, lifts scores beyond the bound.
 TEST(SlopeReach, IsUnknownWhereSomethingElseReachesScores) {
   const Steep steep(DType::float32);
+  AttentionProblem with_vectors = steep.problem;
+  const Tensor vectors = filled(DType::float32, Shape{2, 3, 8}, [] { return 300; });
+  with_vectors.relative_keys = vectors.view();
   AttentionProblem with_turn = steep.problem;
   const Tensor cosines = filled(DType::float32, Shape{420, 4}, [] { return 40; });
   const Tensor sines = Tensor::zeros(DType::float32, Shape{420, 4});
   with_turn.rotary.cosines = cosines.view();
   with_turn.rotary.sines = sines.view();
-  for (const AttentionProblem& problem : {with_turn}) {
+  for (const AttentionProblem& problem : {with_vectors, with_turn}) {
     AttentionProblem other = problem;
     other.bias_table = steep.zeros.view();
     for (const Route& route : fused_routes()) {
