@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "attention/turned_heads.h"
 #include "nn/enter_positions.h"
 #include "nn/parameter.h"
 #include "nn/placed_tokens.h"
-#include "nn/turned_heads.h"
 #include "volvelle/attention/attend_variable.h"
 #include "volvelle/base/error.h"
 #include "volvelle/nn/linear.h"
@@ -97,9 +97,8 @@ Variable CausalSelfAttention::forward(const Variable& x, const ForwardOptions& h
               heads_of(of_qkv, 2, options.heads)};
     const RotaryTables& tables = attention.rotary;
     const auto turn = [&](Tensor& part, const Tensor& cosines, const Tensor& sines) {
-      const Tensor turned = turned_heads(part.view(), cosines, sines, tables.pairing,
-                                         tokens.positions(), how.threads);
-      part = converted(turned.view(), part.dtype());
+      part = turned_heads(part.view(), cosines, sines, tables.pairing, tokens.positions(),
+                          how.threads);
     };
     if (tables.cosines) {
       turn(heads->q, tables.cosines, tables.sines);

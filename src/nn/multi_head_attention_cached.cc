@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "attention/turned_heads.h"
 #include "nn/cache_step.h"
 #include "nn/projected_tokens.h"
-#include "nn/turned_heads.h"
 #include "volvelle/attention/attend_variable.h"
 #include "volvelle/attention/key_value_cache.h"
 #include "volvelle/base/error.h"

@@ -46,6 +46,7 @@ if(mode STREQUAL "package")
   must_print(${scratch}/examples/gradients "^a step of gradient descent comes closer: yes\n$")
   must_print(${scratch}/examples/decode "^step by step equals the full pass: yes\ntokens: 305 and 300, pages in use: 4\n$")
   must_print(${scratch}/examples/train "^the network looks values up: yes\n$")
+  must_print(${scratch}/examples/generate "^set the disc, and read the answer of\nread the answer off. set the disc, and read \ntokens: 36 and 44\n$")
   must_print(${scratch}/examples/explain "refused: \\[[a-z_]+\\] .*window.*-1")
 else()  # in Debug, and for one instruction set to keep it short; the build is kept for the next time
   must(${configure} -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-DHWY_COMPILE_ONLY_STATIC -S ${source}/tests/install/subproject -B ${scratch}/build

@@ -51,8 +51,9 @@ class VOLVELLE_API LanguageModel : public Module {
   /// the tokens asked for: (B,V), or (B,n,V). ids (B,n) or (n); sequences in the order of its rows.
   /// Where `how_much.lengths` says that a row has fewer, they are its last ones: left padding.
   /// The logits are those of a full pass over all tokens that the sequence holds, within float32's
-  /// rounding; chunks of up to 16 tokens give one another's bits, and no bit of a row depends on
-  /// the rows beside it. A scheme whose turns change with the length of the text
+  /// rounding: its very bits where more than 16 tokens are read at once into an empty sequence of
+  /// a float32 cache. Chunks of up to 16 tokens give one another's bits, and no bit of a row
+  /// depends on the rows beside it. A scheme whose turns change with the length of the text
   /// (PositionFacts::steady_positions) agrees up to that length; beyond, tokens that were read keep
   /// what they were. Every cache is as it was after a throw.
   /// Throws:  InvalidArgument: a cache of another model, unknown sequences or one listed twice,

@@ -19,11 +19,14 @@ struct ModelCacheOptions {
 
 /// The keys and values of every attention of a model, for sequences that grow: one KeyValueCache
 /// per attention, kept in step. What a cache holds depends on the position scheme of its layer:
-/// keys turned already, or as they were projected. Every call either does all it says or throws and
-/// changes nothing.
+/// keys turned already, or as they were projected. Memory is that of KeyValueCache for each
+/// attention: pages as they are needed up to `capacity`, shared by forks until one of them grows,
+/// given back by release and truncate to whoever grows next. Every call either does all it says or
+/// throws and changes nothing.
 class VOLVELLE_API ModelCache {
  public:
-  /// Throws InvalidArgument for a capacity below 1 and for models whose attention is not causal.
+  /// The model must outlive the cache. Throws InvalidArgument for a capacity below 1, for models
+  /// whose attention is not causal and for float64 models.
   ModelCache(const LanguageModel& model, const ModelCacheOptions& options);
   ~ModelCache();
   ModelCache(ModelCache&&) noexcept;
