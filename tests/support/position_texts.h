@@ -29,6 +29,8 @@ inline std::vector<PositionCase> position_cases() {
       {"alibi", true},
       {"t5(buckets=8, max=12)", true},
       {"clamped(max=5)", true},
+      {"relative(max=5)", true},
+      {"relative(max=5, queries=yes, values=yes, shared=no)", true},
       {"(1: rotary(base=20) | none)", true},
       {"(1: alibi | clamped(max=3))", true},
   };
