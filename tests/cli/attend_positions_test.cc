@@ -253,6 +253,31 @@ TEST(AttendPositions, LearnedVectorsComeFromTheirTable) {
   EXPECT_THAT(refused.err, HasSubstr("3"));
 }
 
+// (T,H,D) in memory: positions go along with tokens, not with heads.
+TEST(AttendPositions, OtherMemoryOrdersTurnTheSame) {
+  const ScratchFolder folder;
+  Tensor heads(DType::float32, Shape{2, 3, 4}), tokens(DType::float32, Shape{3, 2, 4});
+  for (int h = 0; h < 2; ++h) {
+    for (int t = 0; t < 3; ++t) {
+      for (int d = 0; d < 4; ++d) {
+        const float value = static_cast<float>(std::sin(1 + 12 * h + 4 * t + d));
+        heads.data<float>()[(h * 3 + t) * 4 + d] = value;
+        tokens.data<float>()[(t * 2 + h) * 4 + d] = value;
+      }
+    }
+  }
+  write_arrays(folder / "hts.npz", {{"q", heads}, {"k", heads}, {"v", heads}}, {});
+  write_arrays(folder / "ths.npz", {{"q", tokens}, {"k", tokens}, {"v", tokens}}, {});
+  const Json by_heads = attend_json({folder / "hts.npz", "--rotary", "split-half"});
+  const Json by_tokens =
+      attend_json({folder / "ths.npz", "--rotary", "split-half", "--layout", "bthd"});
+  for (std::size_t h = 0; h < 2; ++h) {
+    for (std::size_t t = 0; t < 3; ++t) {
+      EXPECT_EQ(by_heads["output"][h][t], by_tokens["output"][t][h]);
+    }
+  }
+}
+
 TEST(AttendPositions, StepsShowTheTurn) {
   Arguments arguments = with({"--rotary", "split-half", "--positions", "3,5,9"});
   arguments.insert(arguments.begin(), "attend");
