@@ -7,13 +7,14 @@
 #include "cli/bench_shape.h"
 #include "cli/exit_code.h"
 #include "volvelle/measure/position_bench.h"
+#include "volvelle/nn/positions/catalog.h"
 #include "volvelle/report/number.h"
 
 namespace volvelle::cli {
 namespace {
 
 constexpr PositionWork kWorks[] = {PositionWork::attention, PositionWork::backward,
-                                   PositionWork::block, PositionWork::step};
+                                   PositionWork::block, PositionWork::turn, PositionWork::step};
 
 struct Choice {
   std::optional<std::string> work, scheme;
@@ -32,10 +33,14 @@ void declare(CommandLine& line, Choice& choice) {
 
 // A shape serves the work that can be done in it.
 bool serves(PositionWork work, const AttentionCase& shape) {
-  if (work == PositionWork::attention || work == PositionWork::backward) return true;
+  if (work != PositionWork::block && work != PositionWork::step) return true;
   const bool plain = shape.dtype == DType::float32 && shape.causal && shape.window == 0;
   if (work == PositionWork::step) return plain && shape.queries == 1 && shape.keys > 0;
   return plain && shape.queries > 1 && (shape.keys == 0 || shape.keys == shape.queries);
+}
+
+bool turns_rows(const std::string& scheme) {
+  return position_scheme(parse_positions(scheme).scheme).door == PositionDoor::turn;
 }
 
 std::vector<PositionCase> cases_of(const Choice& choice) {
@@ -45,6 +50,7 @@ std::vector<PositionCase> cases_of(const Choice& choice) {
     for (const PositionWork work : kWorks) {
       if (!choice.work && !serves(work, choice.shape.shape())) continue;
       for (const std::string& scheme : position_bench_schemes()) {
+        if (work == PositionWork::turn && !turns_rows(scheme)) continue;
         chosen.push_back({work, scheme, choice.shape.shape()});
       }
     }
@@ -57,7 +63,9 @@ std::vector<PositionCase> cases_of(const Choice& choice) {
   // One of each kind of work and shape, whether the table has the scheme or not.
   std::vector<PositionCase> only;
   for (PositionCase one : chosen) {
-    if (one.scheme != "none") continue;
+    const bool turns = one.work == PositionWork::turn;
+    if (turns && !choice.work && !turns_rows(*choice.scheme)) continue;
+    if (one.scheme != (turns ? "rotary" : "none")) continue;
     one.scheme = *choice.scheme;
     only.push_back(one);
   }
@@ -78,7 +86,7 @@ std::vector<std::string> cells(const PositionFigures& row) {
           shape[3],
           shape[4],
           of[0],
-          rounded(row.ratio, 2),
+          row.ratio > 0 ? rounded(row.ratio, 2) : "",
           of[2] + (reads ? " read" : " peak"),
           of[3]};
 }
@@ -132,7 +140,9 @@ const char* const kBenchPositionsNotes =
     "attention between its projections, forward and backward, of width H D; output and gradients "
     "are held against its twin in float64. A step is one more token of a model of 6 layers of that "
     "width behind a cache of the keys, held against the full pass; its share is of the time that "
-    "weights and cache take to be read once. Other shares are of the multiply-add peak, operations "
+    "weights and cache take to be read once. Turns of queries and keys alone are held against "
+    "rows turned in double; their share counts each number read once and written once. Other "
+    "shares are of the multiply-add peak, operations "
     "counted as without positions.";
 
 }  // namespace volvelle::cli

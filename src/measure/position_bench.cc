@@ -19,6 +19,8 @@ std::unique_ptr<PositionTask> task_of(const PositionCase& one, int threads) {
       return backward_task(one, threads);
     case PositionWork::block:
       return block_task(one, threads);
+    case PositionWork::turn:
+      return turn_task(one, threads);
     case PositionWork::step:
       return step_task(one, threads);
   }
@@ -27,7 +29,7 @@ std::unique_ptr<PositionTask> task_of(const PositionCase& one, int threads) {
 
 PositionCase filled_in(PositionCase one) {
   one.shape = filled_in(one.shape);
-  if (one.work == PositionWork::attention || one.work == PositionWork::backward) return one;
+  if (one.work != PositionWork::block && one.work != PositionWork::step) return one;
   const AttentionCase& shape = one.shape;
   const std::string what = "[bench] a " + std::string(name_of(one.work));
   if (shape.dtype != DType::float32) {
@@ -58,6 +60,8 @@ std::string_view name_of(PositionWork work) noexcept {
       return "backward";
     case PositionWork::block:
       return "block";
+    case PositionWork::turn:
+      return "turn";
     case PositionWork::step:
       return "step";
   }
@@ -79,6 +83,9 @@ double position_operations(const PositionCase& given) {
     case PositionWork::block:
       return 3 * number(shape.batch * shape.queries) * projections + useful_operations(shape) +
              backward_operations(shape);
+    case PositionWork::turn:  // two products and a sum for each number
+      return 3 * width * number(shape.batch * shape.queries) +
+             3 * key_width * number(shape.batch * shape.keys);
     case PositionWork::step:
       return number(kStepLayers) * (projections + 16 * width * width + useful_operations(shape)) +
              2 * width * number(kStepVocabulary);
@@ -92,16 +99,19 @@ PositionFigures measure_positions(const PositionCase& given, const MeasureOption
   const ThreadScope scope(options.threads);
   const auto task = task_of(figures.one, options.threads);
   const double error = task->check();
-  PositionCase plain = figures.one;
-  plain.scheme = "none";
-  const auto without = task_of(plain, options.threads);
-  without->check();
-  static_cast<Figures&>(figures) = time_calls({.call = [&] { task->run(); },
-                                               .beside = [&] { without->run(); },
-                                               .operations = position_operations(figures.one),
-                                               .bytes = task->bytes(),
-                                               .dtype = figures.one.shape.dtype},
-                                              options);
+  TimedCalls timed{.call = [&] { task->run(); },
+                   .operations = position_operations(figures.one),
+                   .bytes = task->bytes(),
+                   .dtype = figures.one.shape.dtype};
+  std::unique_ptr<PositionTask> without;
+  if (figures.one.work != PositionWork::turn) {
+    PositionCase plain = figures.one;
+    plain.scheme = "none";
+    without = task_of(plain, options.threads);
+    without->check();
+    timed.beside = [&] { without->run(); };
+  }
+  static_cast<Figures&>(figures) = time_calls(timed, options);
   figures.max_error = error;
   return figures;
 }
@@ -126,6 +136,9 @@ const std::vector<PositionCase>& position_cases() {
     }
     for (const char* scheme : {"none", "rotary", "alibi", "t5"}) {
       all.push_back({PositionWork::block, scheme, {.heads = 12, .queries = 2048, .causal = true}});
+    }
+    for (const char* scheme : {"rotary", "rotary(pairing=interleaved)"}) {
+      all.push_back({PositionWork::turn, scheme, {.queries = 32768, .causal = true}});
     }
     for (const char* scheme : {"none", "rotary", "alibi", "t5"}) {
       all.push_back({PositionWork::step, scheme, {.queries = 1, .keys = 4096, .causal = true}});

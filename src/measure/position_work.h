@@ -22,6 +22,7 @@ class PositionTask {
 std::unique_ptr<PositionTask> attention_task(const PositionCase& one, int threads);
 std::unique_ptr<PositionTask> backward_task(const PositionCase& one, int threads);
 std::unique_ptr<PositionTask> block_task(const PositionCase& one, int threads);
+std::unique_ptr<PositionTask> turn_task(const PositionCase& one, int threads);
 std::unique_ptr<PositionTask> step_task(const PositionCase& one, int threads);
 
 /// Layers of a step's model.

@@ -50,6 +50,18 @@ TEST(PositionBench, MeasuresCheckedBlocksAndSteps) {
   EXPECT_LT(step.max_error, 1e-3);
 }
 
+TEST(PositionBench, MeasuresCheckedTurns) {
+  for (const char* scheme : {"rotary", "rotary(pairing=interleaved, partial=0.5)", "xpos"}) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+      const PositionFigures turn = measure_positions(
+          {PositionWork::turn, scheme, {.dtype = dtype, .heads = 2, .queries = 40}}, kShort);
+      EXPECT_EQ(turn.ratio, 0) << scheme;
+      EXPECT_GT(turn.share_of_bandwidth, 0) << scheme;
+      EXPECT_LT(turn.max_error, 0.2) << scheme;
+    }
+  }
+}
+
 TEST(PositionBench, ARatioIsThatOfTheTwoTimes) {
   volatile double sink = 0;
   const auto work = [&](int count) {
@@ -108,6 +120,8 @@ TEST(PositionBench, RefusesWhatItCannotMeasure) {
               ThrowsMessage<InvalidArgument>(HasSubstr("causality")));
   EXPECT_THAT(with(PositionWork::block, "rotary", {.queries = 8, .keys = 9, .causal = true}),
               ThrowsMessage<InvalidArgument>(HasSubstr("not 9")));
+  EXPECT_THAT(with(PositionWork::turn, "alibi", shape),
+              ThrowsMessage<InvalidArgument>(HasSubstr("turns nothing")));
   EXPECT_THAT(with(PositionWork::step, "rotary", shape),
               ThrowsMessage<InvalidArgument>(HasSubstr("one query")));
 }
@@ -116,6 +130,7 @@ TEST(PositionBench, TheTableHasATwinWithoutPositionsForEveryCase) {
   std::set<std::string> works;
   for (const PositionCase& one : position_cases()) {
     works.emplace(name_of(one.work));
+    if (one.work == PositionWork::turn) continue;
     const bool twin = std::ranges::any_of(position_cases(), [&](const PositionCase& other) {
       return other.work == one.work && other.scheme == "none" &&
              other.shape.queries == one.shape.queries && other.shape.keys == one.shape.keys;
@@ -123,7 +138,7 @@ TEST(PositionBench, TheTableHasATwinWithoutPositionsForEveryCase) {
     EXPECT_TRUE(twin) << one.scheme;
     EXPECT_NO_THROW(position_operations(one));
   }
-  EXPECT_EQ(works.size(), 4u);
+  EXPECT_EQ(works.size(), 5u);
 }
 
 }  // namespace
