@@ -1,7 +1,7 @@
 // Attention of new tokens over a cache: what they bring is appended, then they see all of it.
 #include <algorithm>
 #include <numeric>
-#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 

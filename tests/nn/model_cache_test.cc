@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/instruction_sets.h"
 #include "support/plain_block.h"
 #include "support/position_texts.h"
 #include "volvelle/autograd/no_grad.h"
@@ -81,7 +82,10 @@ std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-TEST(ModelCache, ChunksAndStepsGiveTheFullPass) {
+using ModelCacheOnEverySet = testing::OnEveryInstructionSet;
+VOLVELLE_ON_EVERY_INSTRUCTION_SET(Sets, ModelCacheOnEverySet);
+
+TEST_P(ModelCacheOnEverySet, ChunksAndStepsGiveTheFullPass) {
   const Ids ids = text_of(20);
   for (const PositionCase& test : position_cases()) {
     const LanguageModel model(model_with(test.text));

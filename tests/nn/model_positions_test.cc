@@ -315,6 +315,21 @@ TEST(ModelPositions, RecomputationAndThreadsChangeNoBit) {
   }
 }
 
+TEST(ModelPositions, EmptyRowsAndBatchesPassThrough) {
+  const std::int64_t lengths[] = {0, 3};
+  for (const PositionCase& test : position_cases()) {
+    const LanguageModel model(model_with(test.text));
+    fill_parameters(model, 3);
+    EXPECT_EQ(run(model, {0}, {2, 0}).shape(), (Shape{2, 0, 11})) << test.text;
+    EXPECT_EQ(run(model, {0}, {0, 4}).shape(), (Shape{0, 4, 11})) << test.text;
+    const Tensor half = run(model, {0, 0, 0, 3, 1, 4}, {2, 3},
+                            {.lengths = View(lengths, {2}), .padding = Padding::left});
+    EXPECT_LT(distance(logits_of(half, 1, 0, 3), alone(model, kTokens, 3)), kTolerance)
+        << test.text;
+    for (const float logit : logits_of(half, 0, 0, 3)) EXPECT_TRUE(std::isfinite(logit));
+  }
+}
+
 TEST(ModelPositions, ScaleTheEmbedding) {
   LanguageModelOptions options = model_with("sinusoidal");
   const LanguageModel plain(options);

@@ -52,7 +52,8 @@ struct AttentionCall {
 /// and k_norm.weight (D); then positions..., those of the position scheme.
 ///
 /// `ForwardOptions::tokens` are the places of x: padding and other documents are not seen, and the
-/// scheme goes by their positions.
+/// scheme goes by their positions. Of a memory they say nothing: its padding is for the call's
+/// rules.
 /// Source: Vaswani et al. 2017, arXiv:1706.03762; Ainslie et al. 2023, arXiv:2305.13245 (grouped
 ///         heads); Dehghani et al. 2023, arXiv:2302.05442 (norm on queries and keys).
 class VOLVELLE_API MultiHeadAttention : public Module {
