@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/array_roles.h"
+#include "cli/relative_gradients.h"
 #include "cli/view_axes.h"
 #include "volvelle/io/arrays.h"
 #include "volvelle/report/number.h"
@@ -79,9 +80,10 @@ Tensor array_of(const NamedArrays& arrays, const char* name) {
 struct ExpectedArrays {
   Tensor output, lse;
   Tensor q, k, v, bias, slopes, bias_table, bucket_table, sinks;
+  RelativeGradients relative;
 
   bool gradients() const {
-    return q || k || v || bias || slopes || bias_table || bucket_table || sinks;
+    return q || k || v || bias || slopes || bias_table || bucket_table || sinks || relative.any();
   }
 };
 
@@ -103,6 +105,9 @@ ExpectedArrays read_expected(const std::string& path) {
   read.bias_table = array_of(arrays, "grad_bias_table");
   read.bucket_table = array_of(arrays, "grad_bucket_table");
   read.sinks = array_of(arrays, "grad_sinks");
+  read.relative.keys = array_of(arrays, "grad_relative_keys");
+  read.relative.queries = array_of(arrays, "grad_relative_queries");
+  read.relative.values = array_of(arrays, "grad_relative_values");
   return read;
 }
 
@@ -172,6 +177,10 @@ GradientReport compare_gradients(const AttendInputs& inputs, const AttendRun& ru
   for (Diagnosis& one : report.diagnosis) {
     if (any_swapped && one.fault == "layout") name_swapped_axes(one);
   }
+  RelativeGradients relative = arrays.relative;
+  relative.atol = options.atol;
+  relative.rtol = options.rtol;
+  compare_relative(inputs.problem, run.backward->gradients, relative, report);
   return report;
 }
 

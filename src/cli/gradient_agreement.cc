@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/relative_gradients.h"
 #include "volvelle/attention/attend_backward.h"
 #include "volvelle/base/error.h"
 #include "volvelle/check/expect_gradients.h"
@@ -22,16 +23,18 @@ class Paths {
   // "yes, largest difference 3e-08"
   std::string verdict(AttentionPath path) const {
     const AttentionGradientResult own = gradients(path);
-    const GradientReport report =
-        check_expected_gradients(problem_, {grad_output_, own},
-                                 {.q = oracle_.q.view(),
-                                  .k = oracle_.k.view(),
-                                  .v = oracle_.v.view(),
-                                  .bias = oracle_.bias.view(),
-                                  .slopes = oracle_.slopes.view(),
-                                  .bias_table = oracle_.bias_table.view(),
-                                  .bucket_table = oracle_.bucket_table.view(),
-                                  .sinks = oracle_.sinks.view()});
+    GradientReport report = check_expected_gradients(problem_, {grad_output_, own},
+                                                     {.q = oracle_.q.view(),
+                                                      .k = oracle_.k.view(),
+                                                      .v = oracle_.v.view(),
+                                                      .bias = oracle_.bias.view(),
+                                                      .slopes = oracle_.slopes.view(),
+                                                      .bias_table = oracle_.bias_table.view(),
+                                                      .bucket_table = oracle_.bucket_table.view(),
+                                                      .sinks = oracle_.sinks.view()});
+    compare_relative(problem_, own,
+                     {oracle_.relative_keys, oracle_.relative_queries, oracle_.relative_values},
+                     report);
     double largest = 0;
     for (const GradientComparison& one : report.gradients) {
       largest = std::max(largest, one.comparison.max_abs);

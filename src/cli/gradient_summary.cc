@@ -164,6 +164,17 @@ std::string shared_gradients(const AttendRun& run, int digits) {
     text += titled("grad_bias_table, by key position - query position", gradients.bias_table.view(),
                    numbered("head"), offset, digits);
   }
+  const auto by_offset = [&](const char* name, const Tensor& array) {
+    if (!array) return;
+    const std::int64_t reach = array.shape()[array.rank() - 2] / 2;
+    const auto offset = [reach](std::int64_t entry) {
+      return "offset " + std::string(entry > reach ? "+" : "") + std::to_string(entry - reach);
+    };
+    text += matrices(name, array.view(), "head", offset, nothing, digits);
+  };
+  by_offset("grad_relative_keys", gradients.relative_keys);
+  by_offset("grad_relative_queries", gradients.relative_queries);
+  by_offset("grad_relative_values", gradients.relative_values);
   if (gradients.bucket_table) {
     text += titled("grad_bucket_table", gradients.bucket_table.view(), numbered("head"),
                    numbered("bucket"), digits);

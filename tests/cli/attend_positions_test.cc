@@ -329,6 +329,30 @@ TEST(AttendPositions, BackwardGoesThroughTurnsAndRelativeVectors) {
               (loss(kQ, kK, moved(keys, h)) - loss(kQ, kK, moved(keys, -h))) / (2 * h), 1e-6);
 }
 
+TEST(AttendPositions, GradientsOfRelativeVectorsAreCompared) {
+  const ScratchFolder folder;
+  const Arguments problem = with({"--relative-keys", "1 0 0 0; 0 0 0 0; 0 2 0 0", "--backward",
+                                  "--grad-output", "1 0; 0 1; 1 1"});
+  const auto run = [&](Arguments more) {
+    Arguments arguments = problem;
+    arguments.insert(arguments.begin(), "attend");
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return captured_run(arguments);
+  };
+  ASSERT_EQ(run({"--out", folder / "ours.npz"}).exit_code, 0);
+  const CapturedRun equal = run({"--expect", folder / "ours.npz"});
+  EXPECT_EQ(equal.exit_code, 0) << equal.err;
+  EXPECT_THAT(equal.out, HasSubstr("grad_relative_keys"));
+  NamedArrays arrays = read_arrays(folder / "ours.npz");
+  for (NamedArray& one : arrays) {
+    if (one.name == "grad_relative_keys") one.array.data<float>()[1] += 0.01F;
+  }
+  write_arrays(folder / "theirs.npz", arrays, {});
+  const CapturedRun different = run({"--expect", folder / "theirs.npz"});
+  EXPECT_EQ(different.exit_code, 3);
+  EXPECT_THAT(different.out, HasSubstr("grad_relative_keys: 1 of 12 elements differ"));
+}
+
 TEST(AttendPositions, BadInputIsToldByName) {
   expect_refused({"--rotary", "split-half", "--partial", "3"}, "even number");
   expect_refused({"--rotary", "split-half", "--partial", "6"}, "6");
