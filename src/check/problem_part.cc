@@ -19,6 +19,9 @@ AttentionProblem problem_part(const AttentionProblem& whole, const ResolvedAtten
   part.sinks = cut(whole.sinks, 0, heads);
   part.bias_table = cut(whole.bias_table, 0, heads);
   part.bucket_table = cut(whole.bucket_table, 0, heads);
+  for (View* vectors : {&part.relative_keys, &part.relative_queries, &part.relative_values}) {
+    if (vectors->rank() == 3) *vectors = cut(*vectors, 0, heads);  // rank 2 serves every head
+  }
   for (View* rows : {&part.query_offset, &part.key_lengths}) *rows = cut(*rows, 0, batch);
   for (View* tokens :
        {&part.query_positions, &part.key_positions, &part.query_segments, &part.key_segments}) {

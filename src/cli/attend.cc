@@ -144,6 +144,9 @@ const char* const kAttendExamples =
     "volvelle attend qkv.npz --causal --expect theirs.npz # does another program agree? if not, "
     "why\n"
     "volvelle attend qkv.npz --alibi --out result.npz --entropy # keep the arrays\n"
+    "volvelle attend --rotary split-half --positions 3,5 # queries and keys turned by position\n"
+    "volvelle attend qkv.npz --causal --rotary interleaved --base 500000 --expect theirs.npz "
+    "# is it the pairing?\n"
     "volvelle attend --backward --grad-output \"1 0; 0 1\" # through the softmax and back\n"
     "volvelle attend qkv.npz --causal --backward --expect theirs.npz # check a backward pass\n"
     "volvelle attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 "
@@ -153,6 +156,8 @@ const char* const kAttendNotes =
     "\nAxes: q (B,H,T,D), k (B,G,S,D), v (B,G,S,E); leading ones may be missing, so a matrix is "
     "one "
     "head. Query head h reads key head h/(H/G).\n"
+    "Positions are the tokens' indices unless --positions says others: turns, biases and relative "
+    "vectors go by them, masks by the indices always.\n"
     "Query i stands at p = i + (S - T), or where --align and --query-offset say. An excluded key "
     "is "
     "never multiplied in; a query that sees no key gets 0, and log-sum-exp -inf.";
