@@ -172,7 +172,7 @@ void FewWalk::shape(std::int64_t from) {
       row.bias = dense_bias(h, i, from, step_.keys);
       if (by_offset) {
         std::fill_n(by_offset_, step_.keys, 0.0f);
-        call_.offset_bias.add(place_.b, h, i, 1, from, step_.keys, 1, by_offset_);
+        call_.offset_bias.add_row(place_.b, h, i, from, step_.keys, by_offset_);
         row.by_offset = by_offset_;
       }
       call_.kernels.shape(row);

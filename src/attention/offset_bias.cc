@@ -219,6 +219,30 @@ void OffsetBias<T>::add(std::int64_t b, std::int64_t h, std::int64_t query, int 
   }
 }
 
+template <class T>
+void OffsetBias<T>::add_row(std::int64_t b, std::int64_t h, std::int64_t query, std::int64_t key,
+                            int keys, T* bias) const {
+  if (key_at_ != nullptr) return add(b, h, query, 1, key, keys, 1, bias);
+  // Offsets rise by one from key to key: loops without a look-up of each.
+  const std::int64_t first = key - query_position(b, query);
+  if (problem_.slopes.present) {
+    const double slope = problem_.slopes.value(h, 0);
+    const auto from = static_cast<double>(first);
+    for (int j = 0; j < keys; ++j) bias[j] -= static_cast<T>(slope * std::abs(from + j));
+  }
+  if (table_ == nullptr) return;
+  const T nats = 1 / per_nat_;
+  const T* table = table_ + h * (2 * reach_ + 1) + reach_;  // of offset 0
+  const auto inside = [&](std::int64_t offset) {
+    return static_cast<int>(std::clamp<std::int64_t>(offset - first, 0, keys));
+  };
+  const int begin = inside(-reach_), end = std::max(begin, inside(reach_ + 1));
+  const T low = table[-reach_] * nats, high = table[reach_] * nats;
+  for (int j = 0; j < begin; ++j) bias[j] += low;
+  for (int j = begin; j < end; ++j) bias[j] += table[first + j] * nats;
+  for (int j = end; j < keys; ++j) bias[j] += high;
+}
+
 template class OffsetBias<float>;
 template class OffsetBias<double>;
 

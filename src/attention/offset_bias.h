@@ -37,6 +37,10 @@ class OffsetBias {
   void add(std::int64_t b, std::int64_t h, std::int64_t query, int count, std::int64_t key,
            int keys, int panel, T* bias) const;
 
+  /// The same for one query: bias[j] += its bias at key + j, in nats.
+  void add_row(std::int64_t b, std::int64_t h, std::int64_t query, std::int64_t key, int keys,
+               T* bias) const;
+
   /// Where the biases take query i and key j to stand.
   std::int64_t query_position(std::int64_t b, std::int64_t i) const;
   std::int64_t key_position(std::int64_t b, std::int64_t j) const;

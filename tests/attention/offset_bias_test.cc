@@ -50,6 +50,23 @@ TEST(OffsetBias, TablesThatEndAroundPanelsAndTiles) {
   }
 }
 
+TEST(OffsetBias, FewQueriesOverKeysOnBothSidesOfTheirTables) {
+  for (const std::int64_t queries : {1, 3}) {
+    for (const std::int64_t reach : {0, 5, 60, 400}) {
+      Recipe recipe = long_recipe(DType::float32);
+      recipe.queries = queries;
+      recipe.table_reach = reach;
+      recipe.slopes = reach != 5;
+      recipe.buckets = reach == 60 ? Buckets::two_way : Buckets::none;
+      recipe.alignment = reach == 400 ? Alignment::bottom_right : Alignment::top_left;
+      recipe.query_offset = reach == 60;
+      SCOPED_TRACE(::testing::PrintToString(recipe));
+      const Made made = make(recipe);
+      expect_oracles(made.problem, made.grad_output);
+    }
+  }
+}
+
 // Tokens of several stretches, `apart` from each other; the bits of a stretch run on.
 Tensor positions(std::int64_t count, std::int64_t stretch, std::int64_t apart) {
   Tensor at = Tensor::zeros(DType::int64, Shape{1, count});
