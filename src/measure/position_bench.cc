@@ -133,6 +133,7 @@ const std::vector<PositionCase>& position_cases() {
           all.push_back({work, scheme, {.queries = length, .causal = true}});
         }
       }
+      all.push_back({work, "relative", {.queries = 1024, .causal = true}});
     }
     for (const char* scheme : {"none", "rotary", "alibi", "t5"}) {
       all.push_back({PositionWork::block, scheme, {.heads = 12, .queries = 2048, .causal = true}});

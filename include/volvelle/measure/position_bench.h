@@ -35,22 +35,22 @@ struct PositionFigures : Figures {
 /// Checks the case and its twin without positions, then times them in turn. Attention and its
 /// gradients of q, k and v are held against the oracle on sampled rows; a block's output and
 /// gradients against its twin in float64 on fewer tokens; a step's logits against the full pass;
-/// turned rows against those turned in double, and they have no twin. Throws:  InvalidArgument for
-/// an unknown scheme, one that enters no attention or,
-///          where turns are measured, turns nothing; a block or step in
-///          another type than float32 or without causality; what `attend` refuses; InternalError
-///          when a check fails.
+/// turned rows against those turned in double, and they have no twin.
+/// Throws:  InvalidArgument for an unknown scheme, one that enters no attention or, where turns are
+///          measured, turns nothing; a block or step in another type than float32 or without
+///          causality; what `attend` refuses; InternalError when a check fails.
 VOLVELLE_API PositionFigures measure_positions(const PositionCase& one,
                                                const MeasureOptions& options = {});
 
 /// Operations that attention's pairs, projections and layers take, whatever the scheme.
 VOLVELLE_API double position_operations(const PositionCase& one);
 
-/// The schemes of the table: none, rotary, ALiBi with and without slopes that train, clamped, T5.
+/// What the table measures at every length: none, rotary, ALiBi with and without slopes that train,
+/// clamped, T5.
 VOLVELLE_API const std::vector<std::string>& position_bench_schemes();
 
-/// Attention and backward over 1024 to 4096 tokens with every scheme; a block of width 768; turns
-/// of more than caches hold; a step.
+/// Attention and backward over 1024 to 4096 tokens with each of these, relative keys at 1024; a
+/// block of width 768; turns of more than caches hold; a step.
 VOLVELLE_API const std::vector<PositionCase>& position_cases();
 
 }  // namespace volvelle
