@@ -3,6 +3,7 @@
 #include "cli/attend.h"
 #include "cli/bench.h"
 #include "cli/check.h"
+#include "cli/schemes.h"
 #include "cli/study.h"
 #include "cli/tour.h"
 #include "cli/verb.h"
@@ -20,6 +21,8 @@ const std::array kVerbs{
          kCheckExamples, "", run_check},
     Verb{"study", "a question of design, measured on your sizes", "[NAME] [options]",
          kStudyExamples, "", run_study_verb},
+    Verb{"schemes", "ways of giving position: facts, frequencies, slopes, buckets",
+         "[NAME] [settings] [options]", kSchemesExamples, "", run_schemes},
     Verb{"bench", "how fast this machine is at it, checked first", "[BENCHMARK] [options]",
          kBenchExamples, "", run_bench},
 };

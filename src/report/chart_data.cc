@@ -22,8 +22,8 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
 }  // namespace
 
 void check_chart(const StudyChart& chart) {
-  if (chart.kind == StudyChart::Kind::heat_map) {
-    demand(!chart.columns.empty() && !chart.lines.empty(), chart, "a heat map needs labels");
+  if (chart.kind == StudyChart::Kind::heat_map || chart.kind == StudyChart::Kind::hands) {
+    demand(!chart.columns.empty() && !chart.lines.empty(), chart, "cells need labels");
     demand(chart.cells.size() == chart.lines.size(), chart, "a row of cells for each line");
     const bool labelled = !chart.cell_labels.empty();
     demand(!labelled || chart.cell_labels.size() == chart.lines.size(), chart,

@@ -92,10 +92,14 @@ void write_controls(Members& members, const std::vector<StudyControl>& controls)
 }
 
 void write_chart(JsonWriter& json, const StudyChart& chart) {
-  const bool map = chart.kind == StudyChart::Kind::heat_map;
+  const bool hands = chart.kind == StudyChart::Kind::hands;
+  const bool map = hands || chart.kind == StudyChart::Kind::heat_map;
   Members members(json);
   members["key"].value(chart.key);
-  members["kind"].value(map ? "heat_map" : chart.kind == StudyChart::Kind::bars ? "bars" : "lines");
+  members["kind"].value(hands                                  ? "hands"
+                        : map                                  ? "heat_map"
+                        : chart.kind == StudyChart::Kind::bars ? "bars"
+                                                               : "lines");
   members["title"].value(chart.title);
   members["x_label"].value(chart.x_label);
   members["y_label"].value(chart.y_label);

@@ -33,6 +33,8 @@ double draw_chart(SvgPage& page, const StudyChart& chart, double top) {
       return draw_lines(page, chart, top);
     case StudyChart::Kind::bars:
       return draw_bars(page, chart, top);
+    case StudyChart::Kind::hands:
+      return draw_hands(page, chart, top);
     case StudyChart::Kind::heat_map:
       break;
   }
@@ -40,6 +42,15 @@ double draw_chart(SvgPage& page, const StudyChart& chart, double top) {
 }
 
 }  // namespace
+
+std::string charts_svg(const std::string& title, const std::string& sentence,
+                       const std::vector<StudyChart>& charts) {
+  SvgPage page;
+  double y = draw_paragraph(page, title, 34, {.size = 16, .bold = true});
+  y = draw_paragraph(page, sentence, y, {.colour = "#555555"}) + 6;
+  for (const StudyChart& chart : charts) y = draw_chart(page, chart, y) + 18;
+  return page.document(kSvgWidth, y + 8, title + ": " + sentence);
+}
 
 std::string study_svg(const StudyResult& result) {
   SvgPage page;

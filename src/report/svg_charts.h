@@ -12,6 +12,7 @@ inline constexpr double kSvgMargin = 24;
 /// Each draws a checked chart below its title, from `top` on, and returns where it ends.
 double draw_lines(SvgPage& page, const StudyChart& chart, double top);
 double draw_bars(SvgPage& page, const StudyChart& chart, double top);
+double draw_hands(SvgPage& page, const StudyChart& chart, double top);
 double draw_heat_map(SvgPage& page, const StudyChart& chart, double top);
 
 /// Names of series with their signs, in as many rows as they need; returns where they end.

@@ -115,6 +115,11 @@ void SvgPage::frame(double x, double y, double width, double height, const std::
            at(height) + "\" fill=\"none\" stroke=\"" + colour + "\"/>\n";
 }
 
+void SvgPage::circle(double x, double y, double radius, const std::string& colour) {
+  body_ += "<circle cx=\"" + at(x) + "\" cy=\"" + at(y) + "\" r=\"" + at(radius) +
+           "\" fill=\"none\" stroke=\"" + colour + "\"/>\n";
+}
+
 void SvgPage::path(const std::vector<Point>& points, const std::string& colour,
                    const std::string& dashes) {
   if (points.size() < 2) return;

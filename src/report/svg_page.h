@@ -35,6 +35,7 @@ class SvgPage {
   void line(double x1, double y1, double x2, double y2, const std::string& colour,
             double width = 1);
   void box(double x, double y, double width, double height, const std::string& fill);
+  void circle(double x, double y, double radius, const std::string& colour);
   void frame(double x, double y, double width, double height, const std::string& colour);
   struct Point {
     double x, y;

@@ -55,6 +55,33 @@ TEST(StudySvg, EveryPlaceIsANumberWithinThePage) {
   EXPECT_GT(places, 100);
 }
 
+TEST(StudySvg, HandsPointWhereTheirAnglesSay) {
+  StudyChart chart{.kind = StudyChart::Kind::hands,
+                   .key = "hands",
+                   .title = "Clocks",
+                   .columns = {"0", "1", "2"},
+                   .lines = {"slow"}};
+  chart.cells = {{0, std::acos(-1.0) / 2, NAN}};
+  const std::string svg = charts_svg("Two hands", "One clock has none.", {chart});
+  EXPECT_EQ(count(svg, "<circle"), 3u);
+  EXPECT_EQ(count(svg, "stroke-width=\"2\""), 2u);
+  EXPECT_THAT(svg, HasSubstr(">Two hands<"));
+  // To the right: y stays. Up: x stays, y is smaller.
+  std::smatch hand;
+  const std::regex line(
+      "<line x1=\"([0-9.]+)\" y1=\"([0-9.]+)\" x2=\"([0-9.]+)\" y2=\"([0-9.]+)\"");
+  std::string rest = svg;
+  ASSERT_TRUE(std::regex_search(rest, hand, line));
+  EXPECT_EQ(hand[2], hand[4]);
+  EXPECT_GT(std::stod(hand[3]), std::stod(hand[1]));
+  rest = hand.suffix();
+  ASSERT_TRUE(std::regex_search(rest, hand, line));
+  EXPECT_EQ(hand[1], hand[3]);
+  EXPECT_LT(std::stod(hand[4]), std::stod(hand[2]));
+  // In letters: degrees.
+  EXPECT_THAT(study_chart_text(chart), HasSubstr("90"));
+}
+
 TEST(StudySvg, AControlThatDidNotFailAndAnEarlyEndAreWrittenIntoThePicture) {
   StudyResult result = sample_study();
   result.controls[0].failed = false;

@@ -45,4 +45,9 @@ VOLVELLE_API std::vector<std::pair<std::string, std::string>> study_csv_files(
 /// Throws InternalError for charts whose parts do not fit each other.
 VOLVELLE_API std::string study_svg(const StudyResult& result);
 
+/// Charts alone in one picture, under a title and what is to be said about it.
+/// Throws InternalError for charts whose parts do not fit each other.
+VOLVELLE_API std::string charts_svg(const std::string& title, const std::string& sentence,
+                                    const std::vector<StudyChart>& charts);
+
 }  // namespace volvelle

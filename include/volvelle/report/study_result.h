@@ -43,45 +43,48 @@ struct StudyTable {
 
 /// A line of a chart, with a band if low and high are there.
 struct StudySeries {
-  std::string label;
-  std::vector<double> x, y, low, high;
+  std::string label = {};
+  std::vector<double> x = {}, y = {}, low = {}, high = {};
 };
 
 struct StudyChart {
-  enum class Kind : std::uint8_t { lines, bars, heat_map };
+  /// Hands: a heat map's cells as the hands of clocks, angles in radians, counter-clockwise from
+  /// three o'clock.
+  enum class Kind : std::uint8_t { lines, bars, heat_map, hands };
   Kind kind = Kind::lines;
-  std::string key;  ///< names it in JSON
-  std::string title, x_label, y_label;
-  bool log_x = false, log_y = false;        ///< lines only: bars begin at 0
-  std::vector<StudySeries> series;          ///< of lines; of bars: y has one for each column
-  std::vector<std::string> columns, lines;  ///< labels of a heat map; of bars: columns only
+  std::string key = {};  ///< names it in JSON
+  std::string title = {}, x_label = {}, y_label = {};
+  bool log_x = false, log_y = false;     ///< lines only: bars begin at 0
+  std::vector<StudySeries> series = {};  ///< of lines; of bars: y has one for each column
+  /// Labels of a heat map or of hands; of bars: columns only.
+  std::vector<std::string> columns = {}, lines = {};
   /// Values of the two ends of a heat map's shades; equal: the least and the largest cell.
   double shades_from = 0, shades_to = 0;
-  std::vector<std::vector<double>> cells;             ///< heat map: [line][column], NaN: none
-  std::vector<std::vector<std::string>> cell_labels;  ///< absent: the numbers
-  bool in_text = true;                                ///< drawn on the terminal as well
+  std::vector<std::vector<double>> cells = {};  ///< heat map, hands: [line][column], NaN: none
+  std::vector<std::vector<std::string>> cell_labels = {};  ///< absent: the numbers
+  bool in_text = true;                                     ///< drawn on the terminal as well
 };
 
 /// The same measurement on something that must fail the named check.
 struct StudyControl {
-  std::string what;     ///< what was done
-  std::string check;    ///< the check that it must fail
-  bool failed = false;  ///< whether it did; if not, the study proves nothing
-  std::string figures;  ///< what was seen
-  std::vector<StudyTable> tables;
+  std::string what = {};     ///< what was done
+  std::string check = {};    ///< the check that it must fail
+  bool failed = false;       ///< whether it did; if not, the study proves nothing
+  std::string figures = {};  ///< what was seen
+  std::vector<StudyTable> tables = {};
 };
 
 /// What a study found, as data: renderers print it.
 struct StudyResult {
-  std::string name;                                        ///< "norm-placement"
-  std::string question;                                    ///< one sentence
-  std::vector<std::pair<std::string, std::string>> setup;  ///< what was measured on
-  std::vector<std::pair<std::string, StudyCell>> facts;    ///< single figures, by JSON key
-  std::vector<StudyTable> tables;
-  std::vector<StudyChart> charts;
-  std::vector<StudyControl> controls;
-  std::vector<std::string> reading;  ///< sentences computed from the figures
-  std::vector<std::string> limits;
+  std::string name = {};                                        ///< "norm-placement"
+  std::string question = {};                                    ///< one sentence
+  std::vector<std::pair<std::string, std::string>> setup = {};  ///< what was measured on
+  std::vector<std::pair<std::string, StudyCell>> facts = {};    ///< single figures, by JSON key
+  std::vector<StudyTable> tables = {};
+  std::vector<StudyChart> charts = {};
+  std::vector<StudyControl> controls = {};
+  std::vector<std::string> reading = {};  ///< sentences computed from the figures
+  std::vector<std::string> limits = {};
   bool complete = true;  ///< false: stopped early, with what there was
 };
 

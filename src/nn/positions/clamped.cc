@@ -10,7 +10,7 @@ namespace volvelle {
 namespace {
 
 constexpr std::array kKeys{
-    PositionKey{"max", "integer", "M: offsets beyond share the number of M", "128"},
+    PositionKey{"max", "integer", "offsets beyond it share its number", "128"},
 };
 
 constexpr std::int64_t kMost = std::int64_t{1} << 30;

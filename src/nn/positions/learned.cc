@@ -42,7 +42,7 @@ PositionFacts LearnedPositions::facts() const {
           .shift_keeps = ShiftKeeps::nothing,
           .positions = rows(),
           .parameters = weight_.size(),
-          .cost = std::to_string(weight_.shape()[1]) + " additions per token, once for all layers",
+          .cost = std::to_string(weight_.shape()[1]) + " additions, once for all layers",
           .cache = "keys and values as projected"};
 }
 

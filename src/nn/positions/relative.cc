@@ -11,7 +11,7 @@ namespace volvelle {
 namespace {
 
 constexpr std::array kKeys{
-    PositionKey{"max", "integer", "M: offsets beyond share the vector of M", "16"},
+    PositionKey{"max", "integer", "offsets beyond it share its vector", "16"},
     PositionKey{"keys", "yes|no", "vectors added to keys, and scaled like them", "yes"},
     PositionKey{"queries", "yes|no", "vectors added to queries", "no"},
     PositionKey{"values", "yes|no", "vectors added to values in the weighted sum", "no"},
@@ -42,7 +42,7 @@ class RelativeVectors : public PositionScheme {
     take("values", false, "values", values_);
     if (tables_ == 0) settings.refuse("keys, queries and values are all no; use none");
     cost_ = std::to_string(2 * most + 1) + " x " + std::to_string(context.head_width) +
-            " multiply-adds per query and head for each table, 1 look-up per score";
+            " multiply-adds per head and table, 1 look-up per score";
   }
 
   PositionFacts facts() const override {

@@ -22,8 +22,7 @@ class Rotary : public PositionScheme {
     const bool by_length = tables_.by_length();
     return {.door = PositionDoor::turn,
             .shift_keeps = ShiftKeeps::everything,
-            .cost = std::to_string(2 * columns_) +
-                    " multiplications and half as many additions per head of q and k",
+            .cost = std::to_string(2 * columns_) + " multiplications per head of q and k",
             .cache = by_length ? "keys as projected: their turn changes with the length"
                                : "turned keys; values as projected",
             .keys_cached_turned = !by_length,

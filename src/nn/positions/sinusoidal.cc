@@ -19,29 +19,14 @@ constexpr const char* kName = "sinusoidal";
 constexpr std::array kKeys{
     PositionKey{"base", "number > 0", "wavelengths go from 2 pi towards 2 pi times it", "10000"},
     PositionKey{"layout", "interleaved|concatenated",
-                "sine and cosine side by side, or all sines before all cosines",
-                "interleaved; concatenated with kind=fairseq"},
-    PositionKey{"kind", "paper|fairseq",
-                "frequencies base^(-2i/d), or exp(-i ln(base) / (d/2 - 1))", "paper"},
+                "sines and cosines side by side, or all sines first", "by the kind"},
+    PositionKey{"kind", "paper|fairseq", "base^(-2i/d), or exp(-i ln(base) / (d/2 - 1))", "paper"},
     PositionKey{"offset", "integer", "the row of position 0; fairseq's models have 2", "0"},
 };
 
 // Positions below this come from a table; rows of others are made for the call, so that there is no
 // last position.
 constexpr std::int64_t kTablePositions = 1 << 17;
-
-SinusoidalOptions options_of(const SchemeSettings& settings) {
-  SinusoidalOptions options{.base = settings.positive("base", 10000)};
-  const bool paper = settings.word("kind", {"paper", "fairseq"}) == "paper";
-  options.kind = paper ? SinusoidalKind::paper : SinusoidalKind::fairseq;
-  const bool interleaved =
-      settings.has("layout")
-          ? settings.word("layout", {"interleaved", "concatenated"}) == "interleaved"
-          : paper;
-  options.layout = interleaved ? SinusoidalLayout::interleaved : SinusoidalLayout::concatenated;
-  options.offset = settings.natural("offset", 0);
-  return options;
-}
 
 class Sinusoidal : public PositionScheme {
  public:
@@ -60,7 +45,7 @@ class Sinusoidal : public PositionScheme {
   PositionFacts facts() const override {
     return {.door = PositionDoor::tokens,
             .shift_keeps = ShiftKeeps::nothing,
-            .cost = std::to_string(width_) + " additions per token, once for all layers",
+            .cost = std::to_string(width_) + " additions, once for all layers",
             .cache = "keys and values as projected"};
   }
 
@@ -93,11 +78,25 @@ class Sinusoidal : public PositionScheme {
 
 }  // namespace
 
+SinusoidalOptions sinusoidal_options(const PositionText& text) {
+  const SchemeSettings settings(text);
+  SinusoidalOptions options{.base = settings.positive("base", 10000)};
+  const bool paper = settings.word("kind", {"paper", "fairseq"}) == "paper";
+  options.kind = paper ? SinusoidalKind::paper : SinusoidalKind::fairseq;
+  const bool interleaved =
+      settings.has("layout")
+          ? settings.word("layout", {"interleaved", "concatenated"}) == "interleaved"
+          : paper;
+  options.layout = interleaved ? SinusoidalLayout::interleaved : SinusoidalLayout::concatenated;
+  options.offset = settings.natural("offset", 0);
+  return options;
+}
+
 std::span<const PositionKey> sinusoidal_keys() { return kKeys; }
 
 std::shared_ptr<PositionScheme> make_sinusoidal(const PositionText& text,
                                                 const PositionContext& context) {
-  return std::make_shared<Sinusoidal>(options_of(SchemeSettings(text)), context.width);
+  return std::make_shared<Sinusoidal>(sinusoidal_options(text), context.width);
 }
 
 }  // namespace volvelle

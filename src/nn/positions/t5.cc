@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array kKeys{
     PositionKey{"buckets", "integer", "how many numbers each head has", "32"},
-    PositionKey{"max", "integer", "from this distance on all offsets share the last bucket", "128"},
-    PositionKey{"direction", "one-way|two-way", "whether keys after the query have buckets",
-                "one-way where attention is causal"},
+    PositionKey{"max", "integer", "from here on all offsets share the last bucket", "128"},
+    PositionKey{"direction", "one-way|two-way",
+                "whether keys after the query have buckets: two-way unless causal", "by the mask"},
 };
 
 Buckets direction_of(const SchemeSettings& settings, const PositionContext& context) {

@@ -65,8 +65,7 @@ class Xpos : public PositionScheme {
     return {.door = PositionDoor::turn,
             .shift_keeps = ShiftKeeps::everything,
             .positions = positions_,
-            .cost = std::to_string(2 * columns_) +
-                    " multiplications and half as many additions per head of q and k",
+            .cost = std::to_string(2 * columns_) + " multiplications per head of q and k",
             .cache = "keys as projected: turned ones grow beyond what half types hold"};
   }
 

@@ -49,7 +49,8 @@ struct PositionKey {
   const char* name;
   const char* values;  ///< "number > 0", "yes|no", "linear|ntk|...", ...
   const char* sentence;
-  const char* standard;  ///< the value without it; "" where it must be given or depends on others
+  const char* standard;   ///< the value without it; "" where it must be given or depends on others
+  const char* when = "";  ///< words of `scaling` with which alone it is read; "": with all
 };
 
 /// A line of the table of schemes.

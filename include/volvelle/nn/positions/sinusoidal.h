@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "volvelle/base/export.h"
+#include "volvelle/nn/positions/catalog.h"
 #include "volvelle/tensor/dtype.h"
 #include "volvelle/tensor/tensor.h"
 
@@ -42,5 +43,8 @@ VOLVELLE_API std::vector<double> sinusoidal_frequencies(std::int64_t width,
 VOLVELLE_API Tensor sinusoidal_table(std::int64_t rows, std::int64_t width,
                                      const SinusoidalOptions& options = {},
                                      DType dtype = DType::float32, std::int64_t first = 0);
+
+/// The settings of "sinusoidal(...)".
+VOLVELLE_API SinusoidalOptions sinusoidal_options(const PositionText& text);
 
 }  // namespace volvelle
