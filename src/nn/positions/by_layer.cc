@@ -58,14 +58,17 @@ std::vector<Part> parts_of(std::string_view text) {
   return parts;
 }
 
-std::vector<PositionText> unit_of(const Part& part, std::int64_t most);
+// Brackets in brackets: more than a stack needs, and less than would exhaust ours.
+constexpr int kDeepest = 8;
+
+std::vector<PositionText> unit_of(const Part& part, std::int64_t most, int depth = 0);
 
 // What stands between bars once through, for at most so many layers.
-std::vector<PositionText> once(std::string_view text, std::int64_t most) {
+std::vector<PositionText> once(std::string_view text, std::int64_t most, int depth = 0) {
   std::vector<PositionText> made;
   for (const Part& part : parts_of(text)) {
     const auto left = most - static_cast<std::int64_t>(made.size());
-    const std::vector<PositionText> unit = unit_of(part, left);
+    const std::vector<PositionText> unit = unit_of(part, left, depth);
     const auto size = static_cast<std::int64_t>(unit.size());
     if (part.count > left / size) {
       refuse("\"" + std::string(text) + "\" does not fit " + std::to_string(most) + " layers: \"" +
@@ -77,10 +80,13 @@ std::vector<PositionText> once(std::string_view text, std::int64_t most) {
   return made;
 }
 
-std::vector<PositionText> unit_of(const Part& part, std::int64_t most) {
+std::vector<PositionText> unit_of(const Part& part, std::int64_t most, int depth) {
   if (!part.text.starts_with('(')) return {parse_positions(part.text)};
   if (!part.text.ends_with(')')) refuse("\"" + std::string(part.text) + "\" lacks its ')'");
-  return once(part.text.substr(1, part.text.size() - 2), most);
+  if (depth == kDeepest) {
+    refuse("more than " + std::to_string(kDeepest) + " brackets stand in each other");
+  }
+  return once(part.text.substr(1, part.text.size() - 2), most, depth + 1);
 }
 
 }  // namespace

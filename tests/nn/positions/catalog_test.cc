@@ -89,6 +89,8 @@ TEST(PositionsByLayer, RefuseWhatDoesNotFit) {
   EXPECT_THAT(said("x: rotary", 4), HasSubstr("'x' before ':' must be a number of layers"));
   EXPECT_THAT(said("0: rotary", 4), HasSubstr("must be a number of layers, 1 or more"));
   EXPECT_THAT(said("(rotary | none", 4), HasSubstr("lacks its ')'"));
+  const std::string deep = std::string(100000, '(') + "rotary" + std::string(100000, ')');
+  EXPECT_THAT(said(deep.c_str(), 4), HasSubstr("more than 8 brackets"));
   EXPECT_THAT(said("rotary |", 4), HasSubstr("expected a scheme"));
   EXPECT_THAT(said("rotary", 0), HasSubstr("layers=0 must be positive"));
 }
