@@ -41,8 +41,8 @@ class RelativeVectors : public PositionScheme {
     take("queries", false, "queries", queries_);
     take("values", false, "values", values_);
     if (tables_ == 0) settings.refuse("keys, queries and values are all no; use none");
-    cost_ = std::to_string(2 * most + 1) + " x " + std::to_string(context.head_width) +
-            " multiply-adds per head and table, 1 look-up per score";
+    cost_ = std::to_string(tables_ * (2 * most + 1) * context.head_width) +
+            " multiply-adds per head, 1 look-up per score";
   }
 
   PositionFacts facts() const override {

@@ -66,7 +66,7 @@ class Xpos : public PositionScheme {
             .shift_keeps = ShiftKeeps::everything,
             .positions = positions_,
             .cost = std::to_string(2 * columns_) + " multiplications per head of q and k",
-            .cache = "keys as projected: turned ones grow beyond what half types hold"};
+            .cache = "keys as projected: turned ones outgrow half types"};
   }
 
   void enter(AttendVariableOptions& attention, const AttentionPlaces& places) const override {
