@@ -270,7 +270,7 @@ void attend_backward_oracle(const ResolvedAttention& given, const ResolvedBackwa
       }
     }
   }
-  if (given.rotary.any()) sums.turn_back(given, sum);
+  if (fault != BackwardFault::turn_back_missing) sums.turn_back(given, sum);
   sums.store();
 }
 

@@ -19,6 +19,7 @@ enum class BackwardFault : unsigned char {
   key_heads_not_summed,  ///< only the first query head of each group reaches dK and dV
   sink_missing,          ///< weights normalised without the sink
   dropout_unscaled,      ///< what is kept is not divided by 1 - p
+  turn_back_missing,     ///< dQ and dK of the rows as they were turned
   q_halved,              ///< one gradient, half of it
   k_halved,
   v_halved,

@@ -77,7 +77,9 @@ void attend_backward_oracle_queries(const ResolvedAttention& given,
         }
       }
     }
-    turn_rows(given, {TurnedRows::queries, at.batch, at.query, 1}, TurnDirection::back, grad_q);
+    if (fault != BackwardFault::turn_back_missing) {
+      turn_rows(given, {TurnedRows::queries, at.batch, at.query, 1}, TurnDirection::back, grad_q);
+    }
     grad_q += r.width;
   }
 }
@@ -119,7 +121,8 @@ void attend_backward_oracle_keys(const ResolvedAttention& given, const ResolvedB
       }
     }
   }
-  for (std::size_t place = 0; grad_k != nullptr && place < rows.size(); ++place) {
+  if (grad_k == nullptr || fault == BackwardFault::turn_back_missing) return;
+  for (std::size_t place = 0; place < rows.size(); ++place) {
     turn_rows(given, {TurnedRows::keys, rows[place].batch, rows[place].key, 1}, TurnDirection::back,
               grad_k + static_cast<std::int64_t>(place) * r.width);
   }

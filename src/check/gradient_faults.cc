@@ -25,6 +25,7 @@ bool has_dense_bias(const Resolved& r) { return r.bias.present; }
 bool capped(const Resolved& r) { return r.softcap > 0; }
 bool has_sinks(const Resolved& r) { return r.sinks.present; }
 bool drops(const Resolved& r) { return r.dropout > 0; }
+bool turns(const Resolved& r) { return r.rotary.any(); }
 
 bool any(GradientOf) { return true; }
 bool through_scores(GradientOf of) { return of != GradientOf::v && of != GradientOf::sinks; }
@@ -58,6 +59,12 @@ const Entry kCatalog[] = {
      BackwardFault::dropout_unscaled,
      Reaching::all,
      "with kept weights that were not divided by 1 - p"},
+    {{"turn_back_missing", "gradients of the rows as they were turned, not turned back"},
+     turns,
+     through_products,
+     BackwardFault::turn_back_missing,
+     Reaching::all,
+     "of the rows as they were turned: turn them back, by the transposed table"},
     {{"key_heads_not_summed", "one query head of a group alone reaches dK and dV"},
      grouped,
      keys_and_values,
@@ -117,13 +124,13 @@ std::vector<GradientFaultCandidate> gradient_faults(const AttentionProblem& prob
   }
   for (FaultCandidate& forward : attention_faults(problem, resolved)) {
     const bool plain = forward.inside == AttentionFault::none && forward.order == RowOrder::same &&
-                       forward.mask == MaskChange::none && forward.empty == EmptyRow::zero &&
-                       forward.owned.empty();
+                       forward.mask == MaskChange::none && forward.empty == EmptyRow::zero;
     if (!plain || !forward.sentence.starts_with(kForwardSentence)) continue;
     candidates.push_back({.fault = forward.fault,
                           .what = forward.sentence.substr(kForwardSentence.size()),
                           .other_attention = true,
-                          .problem = std::move(forward.problem)});
+                          .problem = std::move(forward.problem),
+                          .owned = std::move(forward.owned)});
   }
   return candidates;
 }

@@ -25,6 +25,7 @@ struct GradientFaultCandidate {
   bool (*concerns)(GradientOf) = [](GradientOf) { return true; };
   BackwardFault inside = BackwardFault::none;
   Reaching reaching = Reaching::all;
+  std::vector<Tensor> owned = {};  ///< what views of `problem` point to, if it is not the user's
 };
 
 /// Every fault that this problem can have and that takes a computation to see: mistakes of a

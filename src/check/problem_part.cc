@@ -27,6 +27,10 @@ AttentionProblem problem_part(const AttentionProblem& whole, const ResolvedAtten
        {&part.query_positions, &part.key_positions, &part.query_segments, &part.key_segments}) {
     if (tokens->rank() == 2) *tokens = cut(*tokens, 0, batch);  // rank 1 serves every batch row
   }
+  RotaryTurn& turn = part.rotary;
+  for (View* table : {&turn.cosines, &turn.sines, &turn.key_cosines, &turn.key_sines}) {
+    if (table->rank() == 3) *table = cut(*table, 0, batch);
+  }
   return part;
 }
 

@@ -33,7 +33,7 @@ TEST(GradientAgreement, ControlEveryFaultIsBeyondTheTolerance) {
     recipe.batch = recipe.key_heads = recipe.group = 2;
     recipe.queries = 33;
     recipe.keys = 40;
-    recipe.width = recipe.value_width = 16;
+    recipe.width = recipe.value_width = recipe.turned = 16;
     recipe.softcap = 1;
     recipe.bias = Span::plane;
     recipe.slopes = recipe.sinks = recipe.causal = true;
