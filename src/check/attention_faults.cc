@@ -312,7 +312,8 @@ const FaultEntry kCatalog[] = {
      [](const Problem& p, const Resolved& r, FaultCollector&& c) {
        const bool divides = r.keys > 0 && r.queries > 0 && r.queries % r.keys == 0;
        const bool plain = !r.has_bias() && !p.sinks && !p.key_lengths && !p.query_segments &&
-                          !p.keep && !p.query_offset && !p.rotary;
+                          !p.keep && !p.query_offset && !p.rotary && !p.relative_keys &&
+                          !p.relative_queries && !p.relative_values;
        if (!divides || !plain) return;
        FaultCandidate& swapped =
            c.add("across heads instead of tokens: axes H and T of q, k, v swapped");
@@ -320,6 +321,8 @@ const FaultEntry kCatalog[] = {
          *view = heads_and_rows_swapped(*view);
        }
        swapped.problem.scale = r.scale;
+       swapped.problem.query_positions = swapped.problem.key_positions =
+           View();  // nothing reads them
        swapped.order = RowOrder::swapped;
      }},
     {{"layout_bytes", "memory in (B,H,T,D) order read as (B,T,H,D)"},

@@ -329,6 +329,34 @@ TEST(AttendPositions, BackwardGoesThroughTurnsAndRelativeVectors) {
               (loss(kQ, kK, moved(keys, h)) - loss(kQ, kK, moved(keys, -h))) / (2 * h), 1e-6);
 }
 
+// Vectors of each head's own go along when a fault is looked for in one head.
+TEST(AttendPositions, FaultsAreFoundBesideRelativeVectors) {
+  const ScratchFolder folder;
+  const auto waves = [](const Shape& shape, double step) {
+    Tensor array(DType::float32, shape);
+    for (std::int64_t i = 0; i < array.size(); ++i) {
+      array.data<float>()[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
+    }
+    return array;
+  };
+  write_arrays(folder / "problem.npz",
+               {{"q", waves({2, 7, 4}, 0.7)},
+                {"k", waves({2, 7, 4}, 1.1)},
+                {"v", waves({2, 7, 4}, 1.9)},
+                {"relative_keys", waves({2, 5, 4}, 2.3)},
+                {"relative_values", waves({2, 5, 4}, 0.3)}},
+               {});
+  ASSERT_EQ(captured_run(
+                {"attend", folder / "problem.npz", "--scale", "1", "--out", folder / "theirs.npz"})
+                .exit_code,
+            0);
+  const Json got = attend_json({folder / "problem.npz", "--expect", folder / "theirs.npz"}, 3);
+  std::string faults;
+  for (const Json& one : got["expect"]["diagnosis"])
+    faults += one["fault"].get<std::string>() + ' ';
+  EXPECT_THAT(faults, HasSubstr("scale_absent"));
+}
+
 TEST(AttendPositions, GradientsOfRelativeVectorsAreCompared) {
   const ScratchFolder folder;
   const Arguments problem = with({"--relative-keys", "1 0 0 0; 0 0 0 0; 0 2 0 0", "--backward",
