@@ -33,7 +33,8 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedA
       forward(resolved, threads, workspaces.forward),
       kernels(kernels::backward_kernels<T>()),
       bias(resolved, arrays, workspaces.bias),
-      offsets(resolved, arrays, forward.offset_bias, workspaces.tables) {
+      offsets(resolved, arrays, forward.offset_bias, workspaces.tables),
+      relative_keys(resolved, arrays, workspaces.relative) {
   forward.reach.require_finite(backward.grad_output, problem.value_width, threads);
   const std::int64_t panel = forward.panel;
   const std::int64_t lanes = forward.kernels.lanes;
@@ -58,7 +59,7 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedA
   const auto cut_for = [&](std::int64_t sets, std::int64_t wanted) {
     while (block > 1 && (tiles + block - 1) / block * sets < wanted) block = (block + 1) / 2;
   };
-  if (offsets.wanted()) {
+  if (sums_by_head()) {
     cut_for(problem.batch * problem.key_heads, 8);
   } else if (threads > 1) {
     cut_for(sets_batch * sets_heads, 4 * threads);
@@ -84,7 +85,7 @@ BackwardCall<T>::BackwardCall(const ResolvedAttention& resolved, const ResolvedA
         workspaces.sums.at_least(static_cast<std::size_t>(rows * problem.width) * sizeof(T)));
   }
   if (in_turn()) query_turns.open(planes * groups, workspaces.query_turns);
-  if (offsets.wanted()) head_turns.open(planes, workspaces.head_turns);
+  if (sums_by_head()) head_turns.open(planes, workspaces.head_turns);
 }
 
 template struct BackwardCall<float>;

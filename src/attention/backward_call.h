@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "attention/backward_bias.h"
+#include "attention/backward_relative.h"
 #include "attention/backward_tables.h"
 #include "attention/backward_turns.h"
 #include "attention/fused_walk.h"
@@ -15,7 +16,7 @@ namespace volvelle {
 /// Workspaces of one backward call, kept by the calling thread.
 struct BackwardWorkspaces {
   CallWorkspaces forward;
-  Workspace rows, sums, query_turns, head_turns, bias, tables, slots;
+  Workspace rows, sums, query_turns, head_turns, bias, tables, relative, slots;
 };
 
 /// Keys [first, last) that a group of queries may see by the index rules; equal: none.
@@ -41,6 +42,10 @@ struct BackwardCall {
   std::int64_t tasks() const { return blocks * sets_batch * sets_heads; }
   /// Whether the order of what is added for a query matters.
   bool in_turn() const { return backward.grad_q.present || bias.in_key_order(); }
+  /// Whether heads have sums that their blocks of keys add in turn.
+  bool sums_by_head() const { return offsets.wanted() || relative_keys.wanted(); }
+  /// Whether rows of queries are summed up.
+  bool packs_queries() const { return backward.grad_k.present || relative_keys.wanted(); }
   /// Whether some query may not see some key that it meets in a tile.
   bool guarded() const { return problem.has_exclusion() || problem.has_bias(); }
   std::int64_t first_block(const KeyRange& range) const { return range.first / block_keys; }
@@ -55,6 +60,7 @@ struct BackwardCall {
   const kernels::BackwardKernels<T>& kernels;
   BiasGradient<T> bias;
   OffsetGradients<T> offsets;
+  RelativeKeyGradients<T> relative_keys;
 
   int group_panels;            ///< panels that share one sum into the keys' gradients
   std::int64_t group_queries;  ///< group_panels * panel

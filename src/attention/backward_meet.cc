@@ -92,8 +92,11 @@ void BackwardWalk<T>::meet_piece(int slot, const kernels::TileStep<T>& tile,
     if (call_.offsets.wanted()) {
       call_.offsets.add(b_, query, count, key, step, static_cast<int>(panel), offset_sums_);
     }
-    if (tile.cap != 0 && (wanted.grad_q.present || wanted.grad_k.present)) {
+    if (tile.cap != 0 && (wanted.grad_q.present || call_.packs_queries())) {
       call_.kernels.through_cap(step);
+    }
+    if (tile.relative != nullptr && (wanted.grad_q.present || call_.relative_keys.wanted())) {
+      add_relative_keys(slot, step, query, count, key, lane);
     }
     if (wanted.grad_q.present) {
       add_query_grads(slot, step, lane, finite_keys_[(tile_first - first_key_) / kTile]);

@@ -27,7 +27,7 @@ void BackwardWalk<T>::load_queries(int slot, std::int64_t query, int count) {
   const std::int64_t place = slot * panel * call_.band;
   T* grad_rows = grad_rows_ + place;
   load_bands(wanted.grad_output, query, count, problem.value_width, grad_rows);
-  if (wanted.grad_k.present) {
+  if (call_.packs_queries()) {
     load_bands(problem.q, query, count, problem.width, query_rows_ + place);
   }
   if (!wanted.scores_wanted()) return;
@@ -50,7 +50,7 @@ bool BackwardWalk<T>::finite_rows(int place, int count) const {
     return true;
   };
   return finite(grad_rows_, call_.padded_value_width) &&
-         (!call_.backward.grad_k.present || finite(query_rows_, call_.padded_width));
+         (!call_.packs_queries() || finite(query_rows_, call_.padded_width));
 }
 
 template <class T>
@@ -63,7 +63,7 @@ void BackwardWalk<T>::clear_rows(int slot, int count) {
       }
     };
     clear_in(grad_rows_, call_.padded_value_width);
-    if (call_.backward.grad_k.present) clear_in(query_rows_, call_.padded_width);
+    if (call_.packs_queries()) clear_in(query_rows_, call_.padded_width);
   };
   const T* lse = call_.lse + row_ + slot * panel;
   const auto takes_part = [&](int x) { return lse[x] != std::numeric_limits<T>::infinity(); };

@@ -63,7 +63,7 @@ std::size_t BackwardWalk<T>::carve(void* base) {
   high_ = carver.take<int>(2 * panels);
   weight_parts_ = carver.take<kernels::ProductPart<T>>(2 * panels);
   grad_parts_ = carver.take<kernels::ProductPart<T>>(2 * panels);
-  query_rows_ = carver.take<T>(wanted.grad_k.present ? queries * call_.padded_width : 0);
+  query_rows_ = carver.take<T>(call_.packs_queries() ? queries * call_.padded_width : 0);
   grad_rows_ = carver.take<T>(queries * call_.padded_value_width);
   grad_lanes_ = carver.take<T>(scores ? queries * problem.value_width : 0);
   weights_ = carver.take<T>(kTile * queries);
@@ -81,6 +81,10 @@ std::size_t BackwardWalk<T>::carve(void* base) {
   scratch_rows_ =
       carver.take<T>((queries + 1) * std::max(call_.padded_width, call_.padded_value_width));
   bias_scratch_ = carver.take<T>(call_.bias.scratch_size(static_cast<int>(panel)));
+  const bool relative = call_.forward.relative_keys.present();
+  product_grads_ = carver.take<T>(relative ? RelativeKeys<T>::kMost * panel : 0);
+  relative_sums_ = carver.take<T>(
+      call_.relative_keys.wanted() ? call_.relative_keys.reached() * call_.padded_width : 0);
   auto* offset_sums = carver.take<std::byte>(static_cast<std::int64_t>(
       call_.offsets.carve(offset_sums_, static_cast<int>(panel), nullptr)));
   call_.offsets.carve(offset_sums_, static_cast<int>(panel), offset_sums);
@@ -171,6 +175,9 @@ void BackwardWalk<T>::open_keys(std::int64_t b, std::int64_t g, std::int64_t blo
   if (call_.backward.grad_k.present) clear(key_sums_, call_.padded_width);
   if (call_.backward.grad_v.present) clear(value_sums_, call_.padded_value_width);
   call_.offsets.clear(offset_sums_);
+  if (call_.relative_keys.wanted()) {
+    std::fill_n(relative_sums_, call_.relative_keys.reached() * call_.padded_width, T{0});
+  }
   const bool look = call_.guarded() && call_.backward.grad_q.present;
   for (std::int64_t from = first_key_; from < last_key_; from += kTile) {
     bool& finite = finite_keys_[(from - first_key_) / kTile];
@@ -185,10 +192,11 @@ void BackwardWalk<T>::open_keys(std::int64_t b, std::int64_t g, std::int64_t blo
 
 template <class T>
 void BackwardWalk<T>::close_head(std::int64_t h) {
-  if (!call_.offsets.wanted()) return;
+  if (!call_.sums_by_head()) return;
   const std::int64_t plane = call_.plane(b_, h);
   call_.head_turns.wait_for(plane, block_);
-  call_.offsets.flush(b_, h, offset_sums_);
+  if (call_.offsets.wanted()) call_.offsets.flush(b_, h, offset_sums_);
+  if (call_.relative_keys.wanted()) call_.relative_keys.flush(b_, h, call_.band, relative_sums_);
   call_.head_turns.pass(plane, block_ + 1);
 }
 

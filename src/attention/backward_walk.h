@@ -43,6 +43,8 @@ class BackwardWalk {
   void meet_piece(int slot, const kernels::TileStep<T>& tile, std::int64_t tile_first, int row,
                   int vector);
   void add_query_grads(int slot, const kernels::BackwardStep<T>& step, int lane, bool finite);
+  void add_relative_keys(int slot, const kernels::BackwardStep<T>& step, std::int64_t query,
+                         int count, std::int64_t key, int lane);
   void add_bad_keys(const kernels::BackwardStep<T>& step, T* sums);
   void add_bad_queries(int slot, const kernels::BackwardStep<T>& step, std::int64_t key, int lane);
   void add_to_keys(std::int64_t tile_first);
@@ -76,6 +78,8 @@ class BackwardWalk {
   T *key_sums_ = nullptr, *value_sums_ = nullptr;        // [bands][block_keys][band]
   T *tile_scratch_ = nullptr, *clean_keys_ = nullptr, *scratch_rows_ = nullptr;
   T* bias_scratch_ = nullptr;
+  T* product_grads_ = nullptr;  // [RelativeKeys::kMost][panel]
+  T* relative_sums_ = nullptr;  // [bands][reached vectors][band]
   OffsetSums offset_sums_;
   void* walk_memory_ = nullptr;
 };

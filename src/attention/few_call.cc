@@ -28,6 +28,7 @@ FewCall::FewCall(const ResolvedAttention& resolved, int threads, FewWorkspaces& 
       kernels(kernels::decode_kernels()),
       map(resolved, kFewQueries, threads, workspaces.map),
       offset_bias(resolved, kernels.per_nat, 0, workspaces.bias),
+      relative_keys(resolved, workspaces.relative),
       tiles(resolved),
       source(tiles.source()),
       group(resolved.heads / resolved.key_heads),

@@ -5,6 +5,7 @@
 #include "attention/any_tiles.h"
 #include "attention/fused_walk.h"
 #include "attention/offset_bias.h"
+#include "attention/relative_keys.h"
 #include "attention/resolved.h"
 #include "attention/tile_map.h"
 #include "base/aligned_memory.h"
@@ -14,7 +15,7 @@ namespace volvelle {
 
 /// Workspaces of one call over few queries, kept by the calling thread.
 struct FewWorkspaces {
-  Workspace map, bias, cuts, parts;
+  Workspace map, bias, relative, cuts, parts;
 };
 
 /// What every task of one call reads: the kernels, the cut of the heads into slabs and of the keys
@@ -52,6 +53,7 @@ struct FewCall {
   const kernels::DecodeKernels& kernels;
   TileMap map;
   OffsetBias<float> offset_bias;
+  RelativeKeys<float> relative_keys;
   const AnyTiles<float> tiles;
   const TileSource<float>& source;
   kernels::Stored stored = kernels::Stored::float32;  ///< what the kernels read

@@ -155,6 +155,29 @@ const float* FewWalk::dense_bias(std::int64_t h, std::int64_t i, std::int64_t fr
   return bias_;
 }
 
+// What relative keys add to the raw scores. Far keys share a vector, and so a product.
+void FewWalk::add_relative_keys(std::int64_t from) {
+  const ResolvedAttention& problem = call_.problem;
+  const RelativeKeys<float>& relative = call_.relative_keys;
+  for (int head = 0; head < place_.heads; ++head) {
+    for (std::int64_t i = 0; i < problem.queries; ++i) {
+      const std::int64_t own = head * problem.queries + i;
+      float* scores = scores_ + own * kTile;
+      std::int64_t known = -1;
+      float product = 0;
+      for (int j = 0; j < step_.keys; ++j) {
+        const std::int64_t row = relative.met(place_.b, i, from + j);
+        if (row != known) {
+          product = dot(queries_ + own * call_.query_stride,
+                        relative.row(place_.first_head + head, row), problem.width);
+          known = row;
+        }
+        scores[j] += product;
+      }
+    }
+  }
+}
+
 // Cap, biases and exclusion over the raw scores.
 void FewWalk::shape(std::int64_t from) {
   const ResolvedAttention& problem = call_.problem;
@@ -191,6 +214,7 @@ void FewWalk::run(std::int64_t task, bool moment) {
     const std::int64_t to = std::min(from + call_.block, last);
     if (!exclusion_.touches(from, to) || !exclude(from, to) || !take(from, to)) continue;
     call_.kernels.scores[stored](step_);
+    if (call_.relative_keys.present()) add_relative_keys(from);
     shape(from);
     call_.kernels.weights(step_);
     call_.kernels.values[stored](step_);

@@ -24,6 +24,7 @@ class FewWalk {
   /// What heads see of the step, in seen_ if anything is excluded.
   bool exclude(std::int64_t from, std::int64_t to);
   void exclude_for_head(int head, const TileVerdict& verdict, std::int64_t from, std::int64_t to);
+  void add_relative_keys(std::int64_t from);
   void shape(std::int64_t from);
   const float* dense_bias(std::int64_t h, std::int64_t i, std::int64_t from, int keys);
 

@@ -269,8 +269,11 @@ const char* fused_refusal(const ResolvedAttention& problem) {
   if (problem.width > kWidest || problem.value_width > kWidest) {
     return "heads wider than 16,777,216 do not fit a panel's workspace";
   }
-  if (problem.has_relative_vectors()) {
-    return "relative vectors are added pair by pair, on the composed path";
+  if (problem.relative_queries.present()) {
+    return "relative_queries meet every key and offset, pair by pair: on the composed path";
+  }
+  if (problem.relative_values.present()) {
+    return "relative_values take every weight by its offset: on the composed path";
   }
   return nullptr;
 }

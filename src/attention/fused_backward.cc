@@ -110,6 +110,7 @@ void backward_as(const ResolvedAttention& problem, const ResolvedAttention& give
   });
   call.bias.finish(threads);
   call.offsets.finish();
+  call.relative_keys.finish();
   store_sinks(call);
 }
 
@@ -142,7 +143,8 @@ const char* fused_backward_refusal(const ResolvedAttention& problem,
       (backward.lse.dtype == DType::float64 ? any_beyond<double>(problem, backward.lse, 0x1p40)
                                             : any_beyond<float>(problem, backward.lse, 0x1p14F));
   if (beyond) return "log-sum-exps beyond 2^14 (float64: 2^40) are too coarse to go back from";
-  return fused_refusal(problem);
+  const char* refusal = fused_refusal(problem);
+  return refusal != nullptr ? refusal : relative_keys_refusal(problem);
 }
 
 void attend_backward_fused(const ResolvedAttention& given, const ResolvedBackward& backward,

@@ -54,6 +54,7 @@ FusedCall<T>::FusedCall(const ResolvedAttention& resolved, int threads, CallWork
       panel(vectors * kernels.lanes),
       map(resolved, panel, threads, workspaces.map),
       offset_bias(resolved, kernels.per_nat, panel, workspaces.bias),
+      relative_keys(resolved, workspaces.relative),
       tiles(resolved),
       source(tiles.source()),
       multiplier(pairs == Pairs::multiplied ? multiplier_for<T>(resolved, source) : nullptr),
@@ -115,6 +116,9 @@ std::size_t PanelWalk<T>::carve(void* base, int panels, bool moment) {
   // Rows of queries on the way in, of outputs on the way out.
   rows_ = carver.take<T>(width * std::max(rows ? problem.width : 0, problem.value_width));
   statistic_ = carver.take<T>(width);
+  const bool relative = call_.relative_keys.present();
+  relative_ = carver.take<T>(relative ? kTile * width : 0);
+  products_ = carver.take<T>(relative ? RelativeKeys<T>::kMost * width : 0);
   return carver.used();
 }
 
@@ -265,13 +269,16 @@ bool PanelWalk<T>::prepare(int slot, const KeyValueTile<T>& tile, std::int64_t f
   step.sum = sum(slot);
   step.moment = moment(slot);
   step.cap = static_cast<T>(problem.softcap * static_cast<double>(call_.kernels.per_nat));
-  step.diagonal = step.bias = nullptr;
+  step.diagonal = step.bias = step.relative = nullptr;
   step.first = step.last = step.select = step.factors = nullptr;
   step.key_base = 0;
   step.fresh = false;
   step.next_k = step.next_v = nullptr;
   step.guarded = false;
 
+  if (call_.relative_keys.present()) {
+    call_.relative_keys.fill(b_, h_, query, count, from, panel, products_, relative_, step);
+  }
   if (problem.bias.present) {
     add_dense_bias(query, count, from, keys);
     step.bias = bias_;
@@ -329,6 +336,7 @@ kernels::TileStep<T> PanelWalk<T>::part(const kernels::TileStep<T>& step,
   if (step.moment != nullptr) part.moment += lane;
   if (step.diagonal != nullptr) part.diagonal += lane - from;
   if (step.bias != nullptr) part.bias += from * panel + lane;
+  if (step.relative != nullptr) part.relative += from * step.relative_stride + lane;
   part.first += lane;
   part.last += lane;
   part.key_base = from;

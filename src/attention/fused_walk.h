@@ -5,6 +5,7 @@
 #include "attention/any_tiles.h"
 #include "attention/exclusion.h"
 #include "attention/offset_bias.h"
+#include "attention/relative_keys.h"
 #include "attention/resolved.h"
 #include "attention/slope_reach.h"
 #include "attention/tile_map.h"
@@ -16,7 +17,7 @@ namespace volvelle {
 
 /// Workspaces of one call, kept by the calling thread.
 struct CallWorkspaces {
-  Workspace map, bias, rows, reach;
+  Workspace map, bias, rows, reach, relative;
 };
 
 /// What becomes of bfloat16 numbers: they are multiplied as pairs where the instruction set in use
@@ -40,6 +41,7 @@ struct FusedCall {
   std::int64_t tasks_per_head;
   TileMap map;
   OffsetBias<T> offset_bias;
+  RelativeKeys<T> relative_keys;
   const AnyTiles<T> tiles;
   const TileSource<T>& source;                ///< the one in `tiles`
   const kernels::PairMultiplier* multiplier;  ///< of bfloat16 pairs; null: all is computed in T
@@ -118,7 +120,7 @@ class PanelWalk {
   int* started_;  // bit v: vector v of the panel's output holds something
   T *queries_, *out_, *maximum_, *sum_, *moment_;
   T *scores_, *bias_, *select_, *factors_, *first_, *last_, *diagonal_, *scratch_, *rows_,
-      *statistic_;
+      *statistic_, *relative_, *products_;
 };
 
 }  // namespace volvelle

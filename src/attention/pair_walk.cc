@@ -199,6 +199,7 @@ kernels::PairStep PairWalk::complete(int slot, int shift, kernels::TileStep<floa
 
 bool multiplies_pairs(const ResolvedAttention& problem, DType stored) {
   if (problem.q.dtype != DType::bfloat16 || stored != DType::bfloat16) return false;
+  if (problem.has_relative_vectors()) return false;  // their products are added in float32
   if (kernels::pair_multiplier() == nullptr || kernels::pair_kernels() == nullptr) return false;
   // The factor comes after the sum here: it must neither lift what was lost near 0 nor be
   // subnormal itself.

@@ -87,6 +87,18 @@ void ColumnSums(const TileStep<T>& step, const T* lse, double* sums) {
 }
 
 template <class T>
+void Products(const TileStep<T>& step) {
+  T* const none = nullptr;
+  if (step.vectors == 2) {
+    Scores<2, 2, false>(step, 0, step.keys, none);
+  } else if (step.across == 2) {
+    Scores<1, 2, false>(step, 0, step.keys, none);
+  } else {
+    Scores<1, 1, false>(step, 0, step.keys, none);
+  }
+}
+
+template <class T>
 void Transpose(const T* from, int64_t row_stride, int rows, int columns, T factor, T* to,
                int panel) {
   // Rows a multiple of 2 KiB apart share a few sets of the cache: take few of them at a time.
@@ -153,8 +165,8 @@ void ExpandBytes(const uint8_t* from, int64_t row_stride, int rows, int columns,
 
 template <class T>
 const ForwardKernels<T>& Table() {
-  static constexpr ForwardKernels<T> kTable{kLanes<T>, kPerNat<T>, Transpose<T>, ExpandBytes<T>,
-                                            Tile<T>,   Finish<T>,  ColumnSums<T>};
+  static constexpr ForwardKernels<T> kTable{kLanes<T>, kPerNat<T>, Transpose<T>,  ExpandBytes<T>,
+                                            Tile<T>,   Finish<T>,  ColumnSums<T>, Products<T>};
   return kTable;
 }
 

@@ -35,6 +35,10 @@ struct TileStep {
   T cap = 0;                    ///< per_nat * softcap; 0: none
   const T* diagonal = nullptr;  ///< adds diagonal[query - key]; any alignment
   const T* bias = nullptr;      ///< [keys][panel], added; in nats, not in units
+  /// Added to the products, before the cap: of key j at relative + j * relative_stride, [panel],
+  /// multiplied as the queries are. A stride of 0: the same for all keys.
+  const T* relative = nullptr;
+  std::int64_t relative_stride = 0;
   const T* first =
       nullptr;  ///< [panel] with `last`: key x of this step is seen if first <= x < last
   const T* last = nullptr;
@@ -85,6 +89,9 @@ struct ForwardKernels {
   /// sums[key] += sum over the panel of power(score - lse), lse in score units ([panel], +inf for
   /// lanes that take no part). Uses the step's keys, queries and score fields.
   void (*column_sums)(const TileStep<T>& step, const T* lse, double* sums);
+  /// scores[row][panel] = the products of the step's keys, which may be any rows and as many as
+  /// there are, and its queries, and nothing more.
+  void (*products)(const TileStep<T>& step);
 };
 
 /// Of the instruction set in use.

@@ -38,8 +38,8 @@ HWY_NOINLINE void WeightBlock(const BackwardStep<T>& step, int first) {
   V sum[kRows][kVectors];
   DotSums<kRows, kVectors, kAcross>(d, tile.k + first * tile.k_stride, tile.k_stride, tile.queries,
                                     tile.width, sum);
-  const T* diagonal = RawDiagonal(tile, first);
-  if (diagonal != nullptr) AddDiagonals<kRows, kVectors>(d, diagonal, sum);
+  const AddedRows<T> added = RawRows(tile, first);
+  if (added.at != nullptr) AddRowsTo<kRows, kVectors>(d, added, sum);
   T* HWY_RESTRICT out = tile.scores + first * kAcross * kLanes<T>;
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
@@ -132,7 +132,9 @@ struct PlainKeys {
 
 template <int kVectors, class T>
 HWY_INLINE PlainKeys PlainWeightKeys(const TileStep<T>& tile) {
-  if (tile.cap != 0 || tile.bias != nullptr || tile.select != nullptr) return {0, 0};
+  if (tile.cap != 0 || tile.bias != nullptr || tile.select != nullptr || LateDiagonal(tile)) {
+    return {0, 0};
+  }
   if (tile.first == nullptr) return {0, tile.keys};
   if (tile.all_last - tile.all_first < kBlockRows<kVectors>) return {0, 0};
   return {tile.all_first, tile.all_last};
@@ -176,8 +178,7 @@ HWY_INLINE void ScoreGradsOf(const BackwardStep<T>& step) {
       const int first = from + block;
       DotBlock<decltype(rows)::value, kVectors, kAcross, false>(
           d, tile.v + first * tile.v_stride, tile.v_stride, step.grad_output, tile.value_width,
-          static_cast<const T*>(nullptr), step.score_grads + first * kAcross * kLanes<T>,
-          static_cast<T*>(nullptr));
+          AddedRows<T>(), step.score_grads + first * kAcross * kLanes<T>, static_cast<T*>(nullptr));
     });
     ShapeScoreGrads<kVectors, kAcross>(step, from, to);
   };

@@ -22,14 +22,29 @@ namespace volvelle::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The bias of the first key and query of keys from `from` on, where it joins the raw scores: under
-// a cap it has to wait.
+// Whether the bias by offset has to wait until raw scores are there: under a cap, and where
+// relative keys join them.
 template <class T>
-HWY_INLINE const T* RawDiagonal(const TileStep<T>& step, int from) {
-  return step.diagonal == nullptr || step.cap != 0 ? nullptr : step.diagonal - from;
+HWY_INLINE bool LateDiagonal(const TileStep<T>& step) {
+  return step.diagonal != nullptr && (step.cap != 0 || step.relative != nullptr);
 }
 
-// Raw scores of keys [from, to), with what RawDiagonal adds; kMax: their largest per query goes
+// Else it joins them: of the first query and key `from`.
+template <class T>
+HWY_INLINE const T* RawDiagonal(const TileStep<T>& step, int from) {
+  return step.diagonal == nullptr || LateDiagonal(step) ? nullptr : step.diagonal - from;
+}
+
+// What raw scores of keys from `from` on get in addition to their products.
+template <class T>
+HWY_INLINE AddedRows<T> RawRows(const TileStep<T>& step, int from) {
+  if (step.relative != nullptr) {
+    return {step.relative + from * step.relative_stride, step.relative_stride};
+  }
+  return {RawDiagonal(step, from), -1};
+}
+
+// Raw scores of keys [from, to), with what RawRows adds; kMax: their largest per query goes
 // into `maximum`.
 template <int kVectors, int kAcross, bool kMax, class T>
 HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRICT maximum) {
@@ -38,7 +53,7 @@ HWY_INLINE void Scores(const TileStep<T>& step, int from, int to, T* HWY_RESTRIC
     const int first = from + block;
     DotBlock<decltype(rows)::value, kVectors, kAcross, kMax>(
         d, step.k + first * step.k_stride, step.k_stride, step.queries, step.width,
-        RawDiagonal(step, first), step.scores + first * kAcross * kLanes<T>, maximum);
+        RawRows(step, first), step.scores + first * kAcross * kLanes<T>, maximum);
   });
 }
 
@@ -58,7 +73,7 @@ HWY_INLINE V InUnits(D d, V bias) {
 template <int kAcross, class T, class V>
 HWY_INLINE V Biased(const TileStep<T>& step, V score, int j, int lane) {
   const hn::ScalableTag<T> d;
-  if (step.diagonal != nullptr && step.cap != 0) {
+  if (LateDiagonal(step)) {
     score = hn::Add(score, hn::LoadU(d, step.diagonal + lane - j));
   }
   if (step.bias != nullptr) {
@@ -138,7 +153,7 @@ template <int kVectors, int kAcross, class T, class Raw>
 HWY_INLINE void FinalScoresOf(const TileStep<T>& step, T* HWY_RESTRICT maximum, Raw&& raw) {
   constexpr std::true_type kMax;
   constexpr std::false_type kNoMax;
-  const bool biased = step.cap != 0 || step.bias != nullptr;
+  const bool biased = step.cap != 0 || step.bias != nullptr || LateDiagonal(step);
   const bool masked = step.first != nullptr || step.select != nullptr;
   if (!biased && !masked) {
     raw(kMax, 0, step.keys);

@@ -63,32 +63,38 @@ HWY_INLINE void DotSums(D d, const T* HWY_RESTRICT left, int64_t stride,
   }
 }
 
-// sum[r][c] += diagonal[c - r]: what depends on the distance of row and column alone.
+// What is added to a product's rows: row r of it gets the numbers from at + r * stride on.
+template <class T>
+struct AddedRows {
+  const T* at = nullptr;  // null: nothing
+  int64_t stride = 0;
+};
+
+// sum[r][c] += at[r * stride + c].
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddDiagonals(D d, const T* HWY_RESTRICT diagonal,
-                             hn::Vec<D> (&sum)[kRows][kVectors]) {
+HWY_INLINE void AddRowsTo(D d, const AddedRows<T>& added, hn::Vec<D> (&sum)[kRows][kVectors]) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      sum[r][v] = hn::Add(sum[r][v], hn::LoadU(d, diagonal + v * kLanes - r));
+      sum[r][v] = hn::Add(sum[r][v], hn::LoadU(d, added.at + r * added.stride + v * kLanes));
     }
   }
 }
 
-// Stores the sums of DotSums as rows of `out`; with `diagonal`, after AddDiagonals.
+// Stores the sums of DotSums, and what is added to them, as rows of `out`.
 // kMax: also takes the largest value of each column into `maximum`.
 template <int kRows, int kVectors, int kAcross, bool kMax, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void DotBlock(D d, const T* HWY_RESTRICT left, int64_t stride,
-                           const T* HWY_RESTRICT right, int width, const T* HWY_RESTRICT diagonal,
+                           const T* HWY_RESTRICT right, int width, AddedRows<T> added,
                            T* HWY_RESTRICT out, T* HWY_RESTRICT maximum) {
   using V = hn::Vec<D>;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   constexpr int kColumns = kLanes * kAcross;
   V sum[kRows][kVectors];
   DotSums<kRows, kVectors, kAcross>(d, left, stride, right, width, sum);
-  if (diagonal != nullptr) AddDiagonals<kRows, kVectors>(d, diagonal, sum);
+  if (added.at != nullptr) AddRowsTo<kRows, kVectors>(d, added, sum);
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 16

@@ -156,11 +156,78 @@ TEST(Relative, ControlAGradientHalvedOrDroppedShows) {
   }
 }
 
+Recipe keys_only() {
+  Recipe recipe = sound();
+  recipe.relative_queries = recipe.relative_values = -1;
+  return recipe;
+}
+
+TEST(Relative, KeysRunInTilesBothWays) {
+  const Made made = make(keys_only());
+  EXPECT_EQ(explain(made.problem).path, AttentionPath::fused);
+  EXPECT_EQ(explain_backward(made.problem).path, AttentionPath::fused);
+}
+
+// Where vectors are not finite, tiles would spread them to queries that do not see them.
+TEST(Relative, KeysThatAreNotFiniteGoBackOnTheComposedPath) {
+  const Made made = make(keys_only());
+  const View& vectors = made.problem.relative_keys;
+  set_element(const_cast<void*>(vectors.data()), vectors.dtype(), 0, std::nan(""));
+  EXPECT_EQ(explain(made.problem).path, AttentionPath::fused);
+  const AttentionBackwardPlan plan = explain_backward(made.problem);
+  EXPECT_EQ(plan.path, AttentionPath::composed);
+  EXPECT_NE(plan.reason.find("not finite"), std::string::npos) << plan.reason;
+}
+
+// Tiles with offsets inside the table, at its ends and beyond it; panels cut by causality.
+TEST(Relative, KeysAroundTilesAndTables) {
+  for (const std::int64_t reach : {0, 16, 128, 400}) {
+    for (const bool positions : {false, true}) {
+      Recipe recipe = keys_only();
+      recipe.batch = recipe.key_heads = 1;
+      recipe.queries = 131;
+      recipe.keys = 300;
+      recipe.relative_keys = reach;
+      recipe.relative_shared = reach % 2 == 0;
+      recipe.query_positions = recipe.key_positions = positions;
+      recipe.slopes = reach == 16;
+      recipe.softcap = reach == 128 ? 2 : 0;
+      SCOPED_TRACE(::testing::PrintToString(recipe));
+      const Made made = make(recipe);
+      const Answer right = oracle_answer(made.problem);
+      const Gradients back = oracle_gradients(made.problem, made.grad_output);
+      for (const Route& route : routes()) {
+        EXPECT_EQ(difference(made.problem, answer(made.problem, route, 2), right), "")
+            << route.name;
+        EXPECT_EQ(gradient_difference(made.problem, made.grad_output,
+                                      gradients(made.problem, made.grad_output, route, 2), back),
+                  "")
+            << route.name;
+      }
+    }
+  }
+}
+
+TEST(Relative, BitsOfKeysInTilesDoNotDependOnThreads) {
+  Recipe recipe = keys_only();
+  recipe.queries = 150;
+  recipe.keys = 700;
+  const Made made = make(recipe);
+  for (const Route& route : fused_routes()) {
+    EXPECT_EQ(bit_difference(answer(made.problem, route, 1), answer(made.problem, route, 3)), "")
+        << route.name;
+    EXPECT_EQ(bit_difference(gradients(made.problem, made.grad_output, route, 1),
+                             gradients(made.problem, made.grad_output, route, 3)),
+              "")
+        << route.name;
+  }
+}
+
 TEST(Relative, ExplainSaysWhichPathTakesThem) {
   const Made made = make(sound());
   const AttentionPlan plan = explain(made.problem);
   EXPECT_EQ(plan.path, AttentionPath::composed);
-  EXPECT_NE(plan.reason.find("relative vectors"), std::string::npos) << plan.reason;
+  EXPECT_NE(plan.reason.find("relative_queries"), std::string::npos) << plan.reason;
   EXPECT_EQ(explain_backward(made.problem).path, AttentionPath::composed);
   EXPECT_THROW(attend(made.problem, AttentionRequest{}, {.path = AttentionPath::fused}),
                Unsupported);

@@ -101,8 +101,9 @@ void draw_exclusion(Recipe& r) {
 void draw_relative_vectors(Recipe& r) {
   const auto reach = [&] { return one_of<std::int64_t>({-1, -1, 2, 0, 1, 16, 40, 300}); };
   r.relative_keys = reach();
-  r.relative_queries = reach();
-  r.relative_values = reach();
+  const bool others = sometimes(3);  // which take the composed path
+  if (others) r.relative_queries = reach();
+  if (others) r.relative_values = reach();
   if (r.relative_keys < 0 && r.relative_queries < 0 && r.relative_values < 0) r.relative_keys = 3;
   r.relative_shared = sometimes(2);
   r.relative_dtype = one_of<DType>({DType::float32, DType::float64, r.dtype});
