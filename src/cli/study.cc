@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "cli/study_extrapolation.h"
 #include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
+#include "cli/study_position_faults.h"
 #include "cli/study_saturation.h"
 #include "cli/study_sinusoidal.h"
 #include "cli/study_stream_growth.h"
@@ -36,6 +38,10 @@ const std::vector<Verb>& study_verbs() {
       study("study saturation", kStudySaturationExamples, kStudySaturationNotes,
             run_study_saturation),
       study("study warm-up", kStudyWarmUpExamples, kStudyWarmUpNotes, run_study_warm_up),
+      study("study extrapolation", kStudyExtrapolationExamples, kStudyExtrapolationNotes,
+            run_study_extrapolation),
+      study("study position-faults", kStudyPositionFaultsExamples, kStudyPositionFaultsNotes,
+            run_study_position_faults),
       study("study sinusoidal", kStudySinusoidalExamples, kStudySinusoidalNotes,
             run_study_sinusoidal),
   };

@@ -12,6 +12,9 @@ constexpr std::array kStudies{
     StudyEntry{"norm-placement", "how evenly gradients reach the layers, by where the norms stand"},
     StudyEntry{"saturation", "why scores are divided by the root of the head width"},
     StudyEntry{"warm-up", "at which rate stacks stop learning, and what a warm-up changes"},
+    StudyEntry{"extrapolation", "trained at one length, tested at longer ones: which scheme holds"},
+    StudyEntry{"position-faults",
+               "what each mistake in the use of positions costs a trained network"},
     StudyEntry{"sinusoidal", "what the table of sines and cosines promises, and what breaks it"},
 };
 

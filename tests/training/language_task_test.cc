@@ -90,7 +90,9 @@ TEST(LanguageTask, TokensFollowTheRulesAndAnswersTheLastStatement) {
           ASSERT_LT(label, 16);
           ASSERT_LT(reader.asked, 0) << "a question is answered at once";
           const auto allowed = reader.allowed_words();
-          if (!allowed.empty()) EXPECT_THAT(allowed, ::testing::Contains(label));
+          if (!allowed.empty()) {
+            EXPECT_THAT(allowed, ::testing::Contains(label));
+          }
           const double choices = allowed.empty() ? 16 : static_cast<double>(allowed.size());
           EXPECT_DOUBLE_EQ(batch.best[at], std::log(choices));
           break;
