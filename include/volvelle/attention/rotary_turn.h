@@ -21,6 +21,8 @@ enum class RotaryPairing : std::uint8_t {
 /// Tables are float32 or float64, (P, r/2), or (B, P, r/2) where each row of the batch has its own.
 /// They need not be cosines and sines of an angle: a factor on both, or another one for keys than
 /// for queries (xPos), is part of them.
+/// Half-precision rows turn in float32 and are rounded to the problem's dtype once: the answer is
+/// that of rows turned and stored before, as a cache of turned keys holds them.
 /// Source: Su et al. 2021, arXiv:2104.09864.
 struct RotaryTurn {
   View cosines = {};  ///< absent: nothing turns
