@@ -6,6 +6,7 @@
 #include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
 #include "cli/study_position_faults.h"
+#include "cli/study_positions.h"
 #include "cli/study_saturation.h"
 #include "cli/study_sinusoidal.h"
 #include "cli/study_stream_growth.h"
@@ -44,6 +45,7 @@ const std::vector<Verb>& study_verbs() {
             run_study_position_faults),
       study("study sinusoidal", kStudySinusoidalExamples, kStudySinusoidalNotes,
             run_study_sinusoidal),
+      study("study positions", kStudyPositionsExamples, kStudyPositionsNotes, run_study_positions),
   };
   return verbs;
 }

@@ -16,6 +16,7 @@ constexpr std::array kStudies{
     StudyEntry{"position-faults",
                "what each mistake in the use of positions costs a trained network"},
     StudyEntry{"sinusoidal", "what the table of sines and cosines promises, and what breaks it"},
+    StudyEntry{"positions", "which ways of giving position let attention see order"},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace volvelle {
 namespace {
 
 using testing::cell;
+using testing::fact;
 using ::testing::HasSubstr;
 using testing::numbers;
 using testing::table;
@@ -25,14 +26,6 @@ using testing::table;
 const StudyResult& standard() {
   static const StudyResult kResult = study_sinusoidal();
   return kResult;
-}
-
-template <class T>
-T fact(const StudyResult& result, const std::string& key) {
-  for (const auto& [name, value] : result.facts) {
-    if (name == key) return std::get<T>(value);
-  }
-  throw std::runtime_error("no fact " + key);
 }
 
 TEST(Sinusoidal, GivesTheDocumentsFigures) {

@@ -38,4 +38,13 @@ inline const std::vector<double>& numbers(const StudyTable& table, std::size_t r
   return cell<std::vector<double>>(table, row, key);
 }
 
+/// A single figure, by its JSON key.
+template <class T>
+T fact(const StudyResult& result, const std::string& key) {
+  for (const auto& [name, value] : result.facts) {
+    if (name == key) return std::get<T>(value);
+  }
+  throw std::runtime_error("no fact " + key);
+}
+
 }  // namespace volvelle::testing
