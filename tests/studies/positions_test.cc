@@ -18,9 +18,9 @@
 namespace volvelle {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::cell;
 using testing::fact;
+using ::testing::HasSubstr;
 using testing::numbers;
 using testing::table;
 
