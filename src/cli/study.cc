@@ -3,10 +3,12 @@
 #include <vector>
 
 #include "cli/study_extrapolation.h"
+#include "cli/study_attention_cost.h"
 #include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
 #include "cli/study_position_faults.h"
 #include "cli/study_positions.h"
+#include "cli/study_rotary.h"
 #include "cli/study_saturation.h"
 #include "cli/study_sinusoidal.h"
 #include "cli/study_stream_growth.h"
@@ -46,6 +48,9 @@ const std::vector<Verb>& study_verbs() {
       study("study sinusoidal", kStudySinusoidalExamples, kStudySinusoidalNotes,
             run_study_sinusoidal),
       study("study positions", kStudyPositionsExamples, kStudyPositionsNotes, run_study_positions),
+      study("study rotary", kStudyRotaryExamples, kStudyRotaryNotes, run_study_rotary),
+      study("study attention-cost", kStudyAttentionCostExamples, kStudyAttentionCostNotes,
+            run_study_attention_cost),
   };
   return verbs;
 }

@@ -14,6 +14,9 @@ namespace {
 const std::array kParts{
     TourPart{"attention", "attention by hand", attention_tour},
     TourPart{"norms", "where to put the norm", norms_tour},
+    TourPart{"sinusoidal", "sinusoidal positions", sinusoidal_tour},
+    TourPart{"positions", "position schemes compared", positions_tour},
+    TourPart{"rotary", "causal attention with rotary positions", rotary_tour},
 };
 
 std::string part_names() {
@@ -63,6 +66,7 @@ const char* const kTourExamples =
     "volvelle tour # everything\n"
     "volvelle tour attention # one part\n"
     "volvelle tour norms # pre-LN against post-LN\n"
+    "volvelle tour rotary # from two numbers to the layer, and what it costs\n"
     "volvelle tour attention --digits 8 # more digits\n";
 
 }  // namespace volvelle::cli

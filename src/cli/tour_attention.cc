@@ -6,6 +6,7 @@
 #include "cli/path_agreement.h"
 #include "cli/score_table.h"
 #include "cli/tour_parts.h"
+#include "cli/tour_text.h"
 #include "volvelle/base/error.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/table.h"
@@ -17,10 +18,6 @@ namespace {
 using Rows = std::vector<std::vector<double>>;
 
 std::string note(const std::string& text) { return '\n' + wrapped(text); }
-
-std::string heading(const std::string& title) {
-  return '\n' + title + '\n' + std::string(title.size(), '-') + "\n\n";
-}
 
 Rows rows_of(const Tensor& array) {
   const int rank = array.rank();
@@ -159,7 +156,7 @@ std::string AttentionTour::causal() const {
   const Rows output = rows_of(run.result.output);
   const bool unchanged =
       weights[1] == rows_of(run_.steps->weights)[1] && output[1] == rows_of(run_.result.output)[1];
-  std::string text = heading("The causal variant");
+  std::string text = tour_heading("The causal variant");
   text += wrapped(
       "No token may read a later one. Such a key is taken out before the softmax, so its "
       "weight is exactly 0, marked by a point:");
@@ -197,7 +194,7 @@ std::string AttentionTour::pitfalls() const {
   table.rows.push_back(variant("divided by d_k = 2", weights_with_scale(1.0 / 2)));
   table.rows.push_back(variant("divided by the 2 tokens", weights_with_scale(1.0 / 2)));
   table.rows.push_back(variant("not divided", weights_with_scale(1)));
-  return heading("Pitfalls, measured") + render(table) +
+  return tour_heading("Pitfalls, measured") + render(table) +
          note(
              "Limit: here the token count and d_k are both 2, so two of the mistakes coincide, and "
              "dividing by the square root of the token count would go unnoticed. Test with sizes "

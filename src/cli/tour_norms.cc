@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "cli/tour_parts.h"
+#include "cli/tour_text.h"
 #include "volvelle/nn/placement.h"
 #include "volvelle/nn/stack.h"
 #include "volvelle/ops/norms.h"
 #include "volvelle/report/number.h"
-#include "volvelle/report/study_report.h"
+#include "volvelle/report/table.h"
 #include "volvelle/studies/norm_placement.h"
 #include "volvelle/studies/path_factors.h"
 #include "volvelle/studies/stream_growth.h"
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::int64_t kTokens = 3, kWidth = 4;
 using Tokens = std::array<float, kTokens * kWidth>;
-
-std::string heading(const std::string& title) {
-  return '\n' + title + '\n' + std::string(title.size(), '-') + "\n\n";
-}
 
 class NormsTour {
  public:
@@ -39,7 +36,6 @@ class NormsTour {
   std::string placement() const;
   std::string final_norm() const;
   std::string row(const std::string& name, const float* numbers) const;
-  std::string brief(StudyResult result) const;
 
   TourStyle style_;
 };
@@ -102,7 +98,7 @@ std::string NormsTour::layer_norm_step() const {
   other[8] = 90;  // another text in the same batch
   const Tokens by_batch = normalized_over_batch(tokens);
   const Tokens by_other_batch = normalized_over_batch(other);
-  return heading("1. A layer norm: each token to mean 0 and variance 1") +
+  return tour_heading("1. A layer norm: each token to mean 0 and variance 1") +
          row("token", tokens.data()) + row("its layer norm", alone.data()) +
          row("the same, among others", among.data()) + '\n' +
          wrapped(
@@ -113,27 +109,18 @@ std::string NormsTour::layer_norm_step() const {
          row("beside another token", by_other_batch.data());
 }
 
-std::string NormsTour::brief(StudyResult result) const {
-  if (style_.digits) {
-    for (StudyTable& table : result.tables) {
-      for (StudyColumn& column : table.columns) column.digits = *style_.digits;
-    }
-  }
-  return study_brief(result);
-}
-
 std::string NormsTour::paths() const {
-  return heading("2. The way back of a gradient: a factor for every layer") +
+  return tour_heading("2. The way back of a gradient: a factor for every layer") +
          wrapped(
              "Pre-LN's layer passes on an untouched copy and adds a branch to it: 1 plus or "
              "minus a little. Post-LN's layer ends in a norm, whose derivative divides by the "
              "spread and takes the mean out: no 1 is guaranteed. Many factors multiply up:") +
-         '\n' + brief(study_path_factors({}, {.threads = style_.threads}));
+         '\n' + tour_brief(study_path_factors({}, {.threads = style_.threads}), style_);
 }
 
 std::string NormsTour::stream() const {
-  return heading("3. The price of the untouched copy: the stream grows") +
-         brief(study_stream_growth({}, {.threads = style_.threads}));
+  return tour_heading("3. The price of the untouched copy: the stream grows") +
+         tour_brief(study_stream_growth({}, {.threads = style_.threads}), style_);
 }
 
 // The depths whose lines take a second or two; the study has the third.
@@ -142,13 +129,13 @@ std::string NormsTour::placement() const {
   std::erase_if(result.tables, [](const StudyTable& table) {
     return table.key != "rows" && table.key != "evenness";
   });
-  return heading("4. Measured: which layers get the gradient") +
+  return tour_heading("4. Measured: which layers get the gradient") +
          wrapped(
              "Whole stacks of 12 and 24 layers at initialisation, 20 seeds, residual sums in "
              "both: does a residual alone even out the gradients? The figure is the gradient "
              "norm of each block's first feed-forward matrix, the last layer's over the "
              "first's. `volvelle study norm-placement` has 48 layers too, and every layer:") +
-         '\n' + brief(std::move(result));
+         '\n' + tour_brief(std::move(result), style_);
 }
 
 std::string NormsTour::final_norm() const {
@@ -156,7 +143,7 @@ std::string NormsTour::final_norm() const {
     return Stack({.layers = 1, .width = 4, .heads = 1, .feed_forward = 4, .placement = placement})
         .has_final_norm();
   };
-  return heading("5. The norm that is easily forgotten") +
+  return tour_heading("5. The norm that is easily forgotten") +
          wrapped(std::string("What a pre-LN stack leaves was never normalised, so a norm belongs "
                              "behind its last block. A stack built here has it by itself: pre ") +
                  (has("pre") ? "yes" : "NO") + ", post " + (has("post") ? "YES" : "no") +

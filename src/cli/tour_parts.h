@@ -24,5 +24,8 @@ std::span<const TourPart> tour_parts();
 
 std::string attention_tour(const TourStyle& style);
 std::string norms_tour(const TourStyle& style);
+std::string sinusoidal_tour(const TourStyle& style);
+std::string positions_tour(const TourStyle& style);
+std::string rotary_tour(const TourStyle& style);
 
 }  // namespace volvelle::cli

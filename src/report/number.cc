@@ -58,6 +58,11 @@ std::string rounded(double value, int digits) {
   return trimmed(text.substr(0, exponent)) + text.substr(exponent);
 }
 
+std::string scientific(double value, int digits) {
+  if (!std::isfinite(value)) return shortest_of(value);
+  return with_format(value, std::chars_format::scientific, digits);
+}
+
 std::string grouped(std::int64_t value) {
   std::string text = std::to_string(value);
   const std::size_t first = value < 0 ? 1 : 0;

@@ -37,6 +37,8 @@ std::string cell_text(const StudyCell& cell, const StudyColumn& column) {
         return fixed(value * 100, column.digits) + '%';
       case StudyForm::rounded:
         return rounded(value, column.digits);
+      case StudyForm::scientific:
+        return scientific(value, column.digits);
       case StudyForm::fixed:
         break;
     }

@@ -17,6 +17,8 @@ constexpr std::array kStudies{
                "what each mistake in the use of positions costs a trained network"},
     StudyEntry{"sinusoidal", "what the table of sines and cosines promises, and what breaks it"},
     StudyEntry{"positions", "which ways of giving position let attention see order"},
+    StudyEntry{"rotary", "what turning queries and keys does, and which mistakes show"},
+    StudyEntry{"attention-cost", "from which length on attention costs more than its projections"},
 };
 
 }  // namespace

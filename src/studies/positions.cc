@@ -40,6 +40,12 @@ void add_facts(StudyResult& result, const PositionsStudyOptions& options,
   add("equivariant_without_positions", measured.arm("none").equivariant());
   add("equivariant_with_sinusoidal", measured.arm("sinusoidal").equivariant());
   add("equivariant_with_causal_mask", measured.arm("none_causal").equivariant());
+  add("values_weights_equivariant", measured.arm("sinusoidal_in_values").weights_equivariant());
+  add("output_order_reaches", measured.arm("sinusoidal_in_output").order_reaches());
+  for (const char* scheme : {"sinusoidal", "rotary", "alibi"}) {
+    result.facts.emplace_back(std::string("shift_keeps_") + scheme,
+                              measured.arm(scheme).shift_changes_nothing());
+  }
   add("shift_is_rotation", measured.shift_off <= kTableTolerance);
   const auto pair = [&](std::int64_t p) {
     return std::vector<double>{measured.table.at(p, 0), measured.table.at(p, 1)};
@@ -61,6 +67,7 @@ void add_facts(StudyResult& result, const PositionsStudyOptions& options,
     add("draws_largest", most->spread);
   }
   add("learned_parameters", measured.learned_parameters);
+  add("learned_last", options.learned_rows - 1);
   add("learned_refusal", measured.learned_refusal);
   add("bias_row_0", measured.bias.row(0));
   add("bias_row_3", measured.bias.row(3));

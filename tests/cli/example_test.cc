@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "support/attend_document.h"
 #include "volvelle/attention/simd.h"
@@ -99,8 +100,11 @@ TEST(ProgramExample, NumbersTypedByHandGiveTheSame) {
 TEST(ProgramExample, TheTourSaysEveryFigureAndItsLimits) {
   const CapturedRun all = captured_run({"tour"});
   EXPECT_EQ(all.exit_code, 0);
-  EXPECT_EQ(all.out,
-            captured_run({"tour", "attention"}).out + "\n\n" + captured_run({"tour", "norms"}).out);
+  std::string parts;
+  for (const char* part : {"attention", "norms", "sinusoidal", "positions", "rotary"}) {
+    parts += (parts.empty() ? "" : "\n\n") + captured_run({"tour", part}).out;
+  }
+  EXPECT_EQ(all.out, parts);
   for (const char* text :
        {"0.7071", "0.6698", "0.3302", "0.7311", "0.2689", "(1.6605, 2.6605)", "weights are (1, 0)",
         "(1, 2)", "unchanged, bit for bit", "softmax over columns", "divided by d_k = 2",
@@ -128,6 +132,22 @@ TEST(ProgramExample, TheTourOfNormsShowsPathsStreamAndTheNormPerToken) {
   EXPECT_EQ(captured_run({"tour", "norms", "--threads", "2"}).out, out);
   EXPECT_NE(captured_run({"tour", "norms", "--digits", "6"}).out.find("0.079766"),
             std::string::npos);
+}
+
+TEST(ProgramExample, TheToursOfPositionsShowEachPartsFigures) {
+  const std::map<std::string, std::vector<const char*>> wanted{
+      {"sinusoidal", {"0.8415 0.5403 0.311", "(-0.2794 0.9602)", "3,299 of 5,000", "2.8284"}},
+      {"positions",
+       {"0.841 0.54 0.1", "3.588", "0.96 to 8.57", "position 16", "0 0 0.5 -0.5 1 -1"}},
+      {"rotary", {"-3 -1.4142 1 4.2426", "-0.89952", "7.037e+13", "positions 0 0 0 0 1"}}};
+  for (const auto& [part, texts] : wanted) {
+    const std::string out = captured_run({"tour", part}).out;
+    for (const char* text : texts) {
+      EXPECT_NE(out.find(text), std::string::npos) << text << " is missing in\n" << out;
+    }
+    EXPECT_EQ(captured_run({"tour", part, "--threads", "2"}).out, out);
+    EXPECT_NE(captured_run({"tour", part, "--digits", "6"}).out, out);
+  }
 }
 
 TEST(ProgramExample, PagesKeepToEightyColumns) {

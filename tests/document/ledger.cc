@@ -79,12 +79,15 @@ std::vector<std::string> ledger_items() {
 }
 
 bool agrees(double value, const LedgerRow& row, const std::string& figure) {
+  if (figure == "true" || figure == "false") return value == (figure == "true" ? 1 : 0);
   const bool percent = figure.ends_with('%');
+  const std::size_t exponent = figure.find('e');
+  const std::size_t end = exponent == std::string::npos ? figure.size() - percent : exponent;
   const std::size_t point = figure.find('.');
-  const std::size_t decimals = row.part == 1                ? 4
-                               : point == std::string::npos ? 0
-                                                            : figure.size() - point - 1 - percent;
-  const double half_unit = 0.5 * std::pow(10.0, -static_cast<double>(decimals)) + 1e-9;
+  const std::size_t decimals = row.part == 1 ? 4 : point == std::string::npos ? 0 : end - point - 1;
+  const double unit =
+      exponent == std::string::npos ? 1 : std::pow(10.0, std::stod(figure.substr(exponent + 1)));
+  const double half_unit = unit * (0.5 * std::pow(10.0, -static_cast<double>(decimals)) + 1e-9);
   return std::abs((percent ? 100 * value : value) - std::stod(figure)) <= half_unit;
 }
 

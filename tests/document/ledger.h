@@ -15,8 +15,9 @@ struct LedgerRow {
   std::vector<std::string> figures;  ///< as printed: 0.6698, 0.3302, or 77% of a share
 };
 
-/// Whether a value rounds to a printed figure: to its own last digit in general; to the fourth
-/// behind the point in part 1, which prints four and leaves out zeros.
+/// Whether a value rounds to a printed figure: to its own last digit in general ("1.374e+11" to
+/// that of its mantissa); to the fourth behind the point in part 1, which prints four and leaves
+/// out zeros. True and false are the numbers 1 and 0.
 bool agrees(double value, const LedgerRow& row, const std::string& figure);
 
 /// The rows that name a command, a key and figures.

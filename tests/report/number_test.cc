@@ -31,6 +31,13 @@ TEST(ReportNumber, ShortestReadsBackAsTheSameFloatAndTheSameDouble) {
   EXPECT_EQ(shortest(-std::numeric_limits<double>::infinity()), "-inf");
 }
 
+TEST(ReportNumber, ScientificKeepsItsDigits) {
+  EXPECT_EQ(scientific(1.0995e12, 3), "1.100e+12");
+  EXPECT_EQ(scientific(0, 2), "0.00e+00");
+  EXPECT_EQ(scientific(-0.00123, 1), "-1.2e-03");
+  EXPECT_EQ(scientific(std::nan(""), 3), "nan");
+}
+
 TEST(ReportNumber, RoundedLeavesOutTrailingZerosAndTheSignOfZero) {
   EXPECT_EQ(rounded(0.70710678, 4), "0.7071");
   EXPECT_EQ(rounded(0.5, 4), "0.5");

@@ -21,6 +21,9 @@ VOLVELLE_API std::string rounded(double value, int digits);
 /// large for it, as `rounded` writes it.
 VOLVELLE_API std::string fixed(double value, int digits);
 
+/// A mantissa with exactly `digits` digits after its point, and an exponent: "1.100e+12".
+VOLVELLE_API std::string scientific(double value, int digits);
+
 /// With thousands separators: "65,536".
 VOLVELLE_API std::string grouped(std::int64_t value);
 

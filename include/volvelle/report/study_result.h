@@ -17,9 +17,10 @@ using StudyCell =
 
 /// How numbers of a column stand in text; JSON and CSV have them in full.
 enum class StudyForm : std::uint8_t {
-  fixed,    ///< as many digits after the point as the column says: "0.080"
-  percent,  ///< a share of 1 times 100, with a sign: "77%"
-  rounded,  ///< the same digits at most, zeros at the end left out: "0.9"
+  fixed,       ///< as many digits after the point as the column says: "0.080"
+  percent,     ///< a share of 1 times 100, with a sign: "77%"
+  rounded,     ///< the same digits at most, zeros at the end left out: "0.9"
+  scientific,  ///< behind the point of a mantissa: "1.374e+11"
 };
 
 struct StudyColumn {
