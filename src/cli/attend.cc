@@ -145,7 +145,7 @@ const char* const kAttendExamples =
     "why\n"
     "volvelle attend qkv.npz --alibi --out result.npz --entropy # keep the arrays\n"
     "volvelle attend --rotary split-half --positions 3,5 # queries and keys turned by position\n"
-    "volvelle attend qkv.npz --causal --rotary interleaved --base 500000 --expect theirs.npz "
+    "volvelle attend qkv.npz --causal --rotary interleaved --expect theirs.npz "
     "# is it the pairing?\n"
     "volvelle attend --backward --grad-output \"1 0; 0 1\" # through the softmax and back\n"
     "volvelle attend qkv.npz --causal --backward --expect theirs.npz # check a backward pass\n"

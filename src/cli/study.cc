@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cli/study_extrapolation.h"
 #include "cli/study_attention_cost.h"
+#include "cli/study_extrapolation.h"
 #include "cli/study_norm_placement.h"
 #include "cli/study_path_factors.h"
 #include "cli/study_position_faults.h"
