@@ -193,9 +193,7 @@ class TaskReading {
                        percent(parts_[part].guess) + ").";
     if (!blind.empty()) {
       text +=
-          " Within a tenth of what the window knows of them, so whatever their loss, by "
-          "looking no further: " +
-          list(blind) + '.';
+          " No better at these than in the window, or by less than a tenth: " + list(blind) + '.';
     }
     return text;
   }
