@@ -67,7 +67,7 @@ int run_study_position_faults(const Invocation& call) {
 
 const char* const kStudyPositionFaultsExamples =
     "volvelle study position-faults # rotary, three networks, in less than a minute\n"
-    "volvelle study position-faults --scheme sinusoidal # padding that is counted costs here\n"
+    "volvelle study position-faults --scheme sinusoidal # padding that is counted shows here\n"
     "volvelle study position-faults --scheme alibi --plot faults.svg # the chart as a picture";
 
 const char* const kStudyPositionFaultsNotes =

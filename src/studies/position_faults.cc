@@ -242,8 +242,8 @@ std::vector<std::string> reading_of(const FaultRuns& runs, const Contestant& con
   if (!texts.empty())
     reading.push_back("What mistakes cost, dearest first: " + joined(texts) + '.');
   if (!harmless.empty()) {
-    reading.push_back("Other logits, but a loss that is no larger by " + rounded(kHarmless, 3) +
-                      ": " + joined(harmless) +
+    reading.push_back("Other logits, but a loss that grows by no more than " +
+                      rounded(kHarmless, 3) + ": " + joined(harmless) +
                       ". A test that looks at the loss alone lets these pass.");
   }
   for (const std::string& name : nothing) {
@@ -251,7 +251,7 @@ std::vector<std::string> reading_of(const FaultRuns& runs, const Contestant& con
       reading.push_back("Counting the padding changes nothing under " + contestant.name +
                         ": it shifts all positions of a row by one number, and the scheme goes by "
                         "their differences. Under an absolute scheme (sinusoidal, learned) it "
-                        "costs.");
+                        "changes logits: see --scheme sinusoidal.");
     } else {
       reading.push_back("No logit changes with " + name + ": under " + contestant.name +
                         " it is no mistake.");
