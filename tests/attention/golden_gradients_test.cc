@@ -227,11 +227,12 @@ TEST(GoldenGradients, ControlEveryFaultDiffersFromPyTorchs) {
   for (int fault = 1; fault < kBackwardFaults; ++fault) {
     using F = BackwardFault;
     const F kind = static_cast<F>(fault);
-    const bool shown = kind != F::dropout_unscaled && kind != F::turn_back_missing &&
-                       kind != F::relative_keys_halved && kind != F::relative_queries_halved &&
-                       kind != F::relative_values_halved && kind != F::relative_keys_dropped &&
-                       kind != F::relative_queries_dropped &&
-                       kind != F::relative_values_dropped;  // relative_golden_test.cc has those
+    const bool shown =
+        kind != F::dropout_unscaled && kind != F::turn_back_missing &&
+        kind != F::relative_keys_halved && kind != F::relative_queries_halved &&
+        kind != F::relative_values_halved && kind != F::relative_keys_dropped &&
+        kind != F::relative_queries_dropped &&
+        kind != F::relative_values_dropped;  // held to the written-out sum in relative_test.cc
     EXPECT_EQ(caught[static_cast<std::size_t>(fault)] > 0, shown) << "fault " << fault;
   }
 }

@@ -59,7 +59,10 @@ Allowed allowed_gradient(const Sizes& sizes, std::int64_t terms, double magnitud
   const double chain = 8 + std::sqrt(static_cast<double>(terms + sizes.value_width));
   const double part = share(sizes) + 2 * chain * computing_roundoff(sizes.dtype) +
                       (half ? 2 * unit_roundoff(sizes.dtype) : 0.0);
-  Allowed allowed{part * magnitude + 1e-30, 2.01 * unit_roundoff(stored)};
+  // Weights below 2^-100 are left out on the way back in float32: each may bring the size of its
+  // term, up to thousands here.
+  const double left_out = sizes.dtype == DType::float64 ? 1e-30 : 0x1p-88;
+  Allowed allowed{part * magnitude + left_out, 2.01 * unit_roundoff(stored)};
   if (stored == DType::float16) allowed.absolute += 0x1p-24;  // one step among its smallest
   return allowed;
 }
