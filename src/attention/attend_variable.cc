@@ -175,27 +175,9 @@ void Kept::pass_back(GradientPass& pass) const {
   for (auto& [input, gradient] : made) pass_on(pass, input, std::move(gradient));
 }
 
-// The rules with what variables hold in place of their arrays.
-AttentionProblem with_variables(const AttendVariableOptions& options) {
-  AttentionProblem made = options.rules;
-  for (const Extra& extra : kExtras) {
-    const Variable& given = options.*extra.variable;
-    if (!given) continue;
-    if (made.*extra.view) {
-      refuse(std::string(extra.name) + " is given twice: among the rules and as a variable");
-    }
-    made.*extra.view = given.view();
-  }
-  const RotaryTurn shared = turn_by(options.rotary);
-  if (!is_set(shared)) return made;
-  if (is_set(made.rotary)) refuse("rotary is given twice: among the rules and as shared tables");
-  made.rotary = shared;
-  return made;
-}
-
 Variable attend_tokens(std::vector<Variable> inputs, const Layout& layout,
                        const AttendVariableOptions& options) {
-  AttentionProblem problem = with_variables(options);
+  AttentionProblem problem = attention_rules(options);
   const auto tokens = [&](const Columns& columns) {
     return columns.of(inputs[static_cast<std::size_t>(columns.array)].view());
   };
@@ -275,6 +257,23 @@ std::int64_t width_of(const char* name, const Variable& tokens, std::int64_t hea
 }
 
 }  // namespace
+
+AttentionProblem attention_rules(const AttendVariableOptions& options) {
+  AttentionProblem made = options.rules;
+  for (const Extra& extra : kExtras) {
+    const Variable& given = options.*extra.variable;
+    if (!given) continue;
+    if (made.*extra.view) {
+      refuse(std::string(extra.name) + " is given twice: among the rules and as a variable");
+    }
+    made.*extra.view = given.view();
+  }
+  const RotaryTurn shared = turn_by(options.rotary);
+  if (!is_set(shared)) return made;
+  if (is_set(made.rotary)) refuse("rotary is given twice: among the rules and as shared tables");
+  made.rotary = shared;
+  return made;
+}
 
 Variable attend(const Variable& q, const Variable& k, const Variable& v,
                 const AttendVariableOptions& options) {

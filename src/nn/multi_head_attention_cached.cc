@@ -38,28 +38,6 @@ struct TokenHeads {
   }
 };
 
-View view_of(const Variable& variable) { return variable ? variable.view() : View(); }
-
-// The rules with what a scheme put beside them.
-AttentionProblem problem_of(const AttendVariableOptions& attention) {
-  AttentionProblem problem = attention.rules;
-  problem.bias = view_of(attention.bias);
-  problem.slopes = view_of(attention.slopes);
-  problem.bias_table = view_of(attention.bias_table);
-  problem.bucket_table = view_of(attention.bucket_table);
-  problem.sinks = view_of(attention.sinks);
-  problem.relative_keys = view_of(attention.relative_keys);
-  problem.relative_queries = view_of(attention.relative_queries);
-  problem.relative_values = view_of(attention.relative_values);
-  const RotaryTables& rotary = attention.rotary;
-  problem.rotary = {.cosines = rotary.cosines.view(),
-                    .sines = rotary.sines.view(),
-                    .key_cosines = rotary.key_cosines.view(),
-                    .key_sines = rotary.key_sines.view(),
-                    .pairing = rotary.pairing};
-  return problem;
-}
-
 // (rows, count): count positions from each start on.
 Tensor positions_from(const std::vector<std::int64_t>& starts, std::int64_t count) {
   Tensor positions(DType::int64, {static_cast<std::int64_t>(starts.size()), count});
@@ -114,7 +92,7 @@ void MultiHeadAttention::attend_cached(const CachedTokens& tokens, std::int64_t 
                               {.positions = *std::max_element(lengths.begin(), lengths.end()),
                                .row_lengths = View(lengths.data(), {rows})});
   }
-  AttentionProblem problem = problem_of(attention);
+  AttentionProblem problem = attention_rules(attention);
   problem.q = tokens.q.last(row, rows, count);
   View keys = tokens.k.last(row, rows, count);
   Tensor turned;

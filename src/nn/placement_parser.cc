@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "volvelle/base/error.h"
+#include "nn/text_cursor.h"
 #include "volvelle/base/suggestion.h"
 
 namespace volvelle {
@@ -25,9 +25,9 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 //     term   = [number "*"] (call | NORM "(" call ")")
 //     call   = SUBLAYER "(" ("x" | "n" | NORM "(" "x" ")") ")"
 //     factor = number | "alpha"
-class SlotParser {
+class SlotParser : TextCursor {
  public:
-  explicit SlotParser(std::string_view text) : text_(text) {}
+  explicit SlotParser(std::string_view text) : TextCursor("placement", text) {}
 
   NormPlacement slots() {
     NormPlacement placement;
@@ -143,11 +143,6 @@ class SlotParser {
     return NormSlot::none;
   }
 
-  void skip_blanks() {
-    while (!at_end() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
-  }
-  bool at_end() const { return at_ == text_.size(); }
-
   // The word that comes next; empty where none does. Unknown ones are refused.
   std::string_view next_word() {
     skip_blanks();
@@ -171,32 +166,6 @@ class SlotParser {
     skip_blanks();
     return false;
   }
-
-  bool take(char wanted) {
-    skip_blanks();
-    if (at_end() || text_[at_] != wanted) return false;
-    ++at_;
-    skip_blanks();
-    return true;
-  }
-
-  void expect(char wanted) {
-    if (!take(wanted)) fail("'" + std::string(1, wanted) + "'");
-  }
-
-  [[noreturn]] void fail(const std::string& wanted) const {
-    refuse(at_, "expected " + wanted + ", found " +
-                    (at_end() ? std::string("the end")
-                              : "'" + std::string(text_.substr(at_, 12)) + "'"));
-  }
-
-  [[noreturn]] void refuse(std::size_t at, const std::string& problem) const {
-    throw InvalidArgument("[placement] column " + std::to_string(at + 1) + " of \"" +
-                          std::string(text_) + "\": " + problem);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace

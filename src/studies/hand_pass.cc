@@ -46,7 +46,6 @@ std::vector<std::int64_t> places_by_index(std::int64_t tokens) {
   return places;
 }
 
-View view_of(const Variable& variable) { return variable ? variable.view() : View(); }
 
 /// Every head of the values (B,T,H D) turned by its token's index, as queries and keys are.
 Variable turned_values(const Variable& values, const RotaryTables& tables, std::int64_t heads) {
@@ -85,23 +84,11 @@ View by_head(const Variable& tokens, std::int64_t heads) {
 /// Log of the sum of exponentials of each query's scores, (B,H,T).
 Tensor log_sums(const Variable& q, const Variable& k, const Variable& v,
                 const AttendVariableOptions& options, bool causal) {
-  AttentionProblem problem = options.rules;
+  AttentionProblem problem = attention_rules(options);
   problem.causal = causal;
   problem.q = by_head(q, options.heads);
   problem.k = by_head(k, options.heads);
   problem.v = by_head(v, options.heads);
-  problem.slopes = view_of(options.slopes);
-  problem.bias_table = view_of(options.bias_table);
-  problem.bucket_table = view_of(options.bucket_table);
-  problem.relative_keys = view_of(options.relative_keys);
-  problem.relative_queries = view_of(options.relative_queries);
-  problem.relative_values = view_of(options.relative_values);
-  const RotaryTables& rotary = options.rotary;
-  problem.rotary = {.cosines = rotary.cosines.view(),
-                    .sines = rotary.sines.view(),
-                    .key_cosines = rotary.key_cosines.view(),
-                    .key_sines = rotary.key_sines.view(),
-                    .pairing = rotary.pairing};
   return attend(problem, AttentionRequest{.lse = true}).lse;
 }
 

@@ -127,9 +127,12 @@ TEST(Placement, MayDifferByLayer) {
               ElementsAre("norm(x +", "norm(x +", "x + atte", "x + atte"));
   EXPECT_THAT(texts("0.5 * x + attention(x) | 2:pre |1 : post", 4),
               ElementsAre("0.5 * x ", "x + atte", "x + atte", "norm(x +"));
+  EXPECT_THAT(texts("(2: post | pre)", 4),
+              ElementsAre("norm(x +", "norm(x +", "x + atte", "norm(x +"));
+  EXPECT_THAT(refusal_by_layer("(post | pre", 3), HasSubstr("[placement] \"(post | pre\" lacks"));
   EXPECT_THAT(refusal_by_layer("3: post | pre", 3), HasSubstr("does not fit 3 layers"));
   EXPECT_THAT(refusal_by_layer("4: post", 3), HasSubstr("does not fit 3 layers"));
-  EXPECT_THAT(refusal_by_layer("2: post", 3), HasSubstr("\"post\" is for 2, and 3 are left"));
+  EXPECT_THAT(refusal_by_layer("2: post", 3), HasSubstr("does not fit 3 layers: it is for 2"));
   EXPECT_THAT(refusal_by_layer("0: post | pre", 3), HasSubstr("number of layers"));
   EXPECT_THAT(refusal_by_layer("many: post", 3), HasSubstr("'many' before ':'"));
   EXPECT_THAT(refusal_by_layer("post | prr", 3), HasSubstr("did you mean 'pre'?"));

@@ -37,6 +37,10 @@ struct AttendVariableOptions {
   int threads = 0;
 };
 
+/// The rules with what variables and shared tables hold in place of their arrays: views of them.
+/// Throws InvalidArgument for arrays given twice.
+VOLVELLE_API AttentionProblem attention_rules(const AttendVariableOptions& options);
+
 /// Attention on the tape over token vectors: head h of a query is columns [h D, (h + 1) D) of q, so
 /// heads are strides and nothing is copied. One operator: what it keeps are q, k, v, its output
 /// and the log-sum-exp, never a T x S array.

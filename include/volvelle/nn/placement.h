@@ -78,8 +78,9 @@ VOLVELLE_API std::string to_text(const NormPlacement& placement);
 VOLVELLE_API std::string placement_formula(std::string_view text);
 
 /// One for each layer: "post" for all; "2: post | pre" for two of the one, then the other to the
-/// end. A part without a number is one layer, the last part is all that remain. Throws
-/// InvalidArgument also where the parts do not fit the number of layers.
+/// end; "(3: pre | post)" repeats what stands in the brackets. A part without a number is one
+/// layer, the last part is all that remain. Throws InvalidArgument also where the parts do not fit
+/// the number of layers.
 VOLVELLE_API std::vector<NormPlacement> placements_by_layer(std::string_view text,
                                                             std::int64_t layers);
 

@@ -1,14 +1,14 @@
 #include <string>
 #include <vector>
 
-#include "volvelle/base/error.h"
+#include "nn/text_cursor.h"
+#include "nn/texts_by_layer.h"
 #include "volvelle/base/suggestion.h"
 #include "volvelle/nn/positions/catalog.h"
 
 namespace volvelle {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-';
@@ -18,9 +18,9 @@ bool is_word(char c) {
 //
 //     scheme  = NAME [ "(" [ setting { "," setting } ] ")" ]
 //     setting = KEY "=" ( "[" list "]" | value )
-class SchemeParser {
+class SchemeParser : TextCursor {
  public:
-  explicit SchemeParser(std::string_view text) : text_(text) {}
+  explicit SchemeParser(std::string_view text) : TextCursor("positions", text) {}
 
   PositionText scheme() {
     PositionText made{.scheme = std::string(word("a scheme")), .settings = {}};
@@ -94,42 +94,22 @@ class SchemeParser {
     if (at_ == start) fail(what);
     return text_.substr(start, at_ - start);
   }
-
-  void skip_blanks() {
-    while (!at_end() && is_blank(text_[at_])) ++at_;
-  }
-  bool at_end() const { return at_ == text_.size(); }
-
-  bool take(char wanted) {
-    skip_blanks();
-    if (at_end() || text_[at_] != wanted) return false;
-    ++at_;
-    skip_blanks();
-    return true;
-  }
-
-  void expect(char wanted) {
-    if (!take(wanted)) fail("'" + std::string(1, wanted) + "'");
-  }
-
-  [[noreturn]] void fail(const std::string& wanted) const {
-    refuse(at_, "expected " + wanted + ", found " +
-                    (at_end() ? std::string("the end")
-                              : "'" + std::string(text_.substr(at_, 12)) + "'"));
-  }
-
-  [[noreturn]] void refuse(std::size_t at, const std::string& problem) const {
-    throw InvalidArgument("[positions] column " + std::to_string(at + 1) + " of \"" +
-                          std::string(text_) + "\": " + problem);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace
 
 PositionText parse_positions(std::string_view text) { return SchemeParser(text).scheme(); }
+
+std::vector<PositionText> positions_by_layer(std::string_view text, std::int64_t layers) {
+  std::vector<PositionText> made;
+  std::string_view before;
+  for (const std::string_view layer : texts_by_layer("positions", text, layers)) {
+    const bool again = !made.empty() && layer == before;
+    made.push_back(again ? made.back() : parse_positions(layer));
+    before = layer;
+  }
+  return made;
+}
 
 std::string to_text(const PositionText& text) {
   std::string made = text.scheme;
