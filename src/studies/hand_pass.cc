@@ -46,7 +46,6 @@ std::vector<std::int64_t> places_by_index(std::int64_t tokens) {
   return places;
 }
 
-
 /// Every head of the values (B,T,H D) turned by its token's index, as queries and keys are.
 Variable turned_values(const Variable& values, const RotaryTables& tables, std::int64_t heads) {
   if (!tables.cosines) refuse("this scheme turns nothing, so values cannot be turned like keys");
