@@ -46,8 +46,11 @@ struct BackwardCall {
   bool sums_by_head() const { return offsets.wanted() || relative_keys.wanted(); }
   /// Whether rows of queries are summed up.
   bool packs_queries() const { return backward.grad_k.present || relative_keys.wanted(); }
-  /// Whether some query may not see some key that it meets in a tile.
-  bool guarded() const { return problem.has_exclusion() || problem.has_bias(); }
+  /// Whether queries that are not finite must be kept apart: some query may not see some key that
+  /// it meets in a tile, or its products would reach vectors of offsets that only others have.
+  bool guarded() const {
+    return problem.has_exclusion() || problem.has_bias() || relative_keys.wanted();
+  }
   std::int64_t first_block(const KeyRange& range) const { return range.first / block_keys; }
   std::int64_t last_block(const KeyRange& range) const {
     return range.first < range.last ? (range.last - 1) / block_keys : first_block(range);

@@ -1,32 +1,36 @@
 #include "attention/backward_relative.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "attention/backward_walk.h"
 #include "attention/composed_rows.h"
+#include "base/thread_pool.h"
 #include "tensor/convert.h"
 
 namespace volvelle {
 namespace {
 
+// Whether rows [first, first + rows) of every head are finite.
 bool finite_rows(const Strided4& array, std::int64_t batch, std::int64_t heads, std::int64_t first,
                  std::int64_t rows, std::int64_t width) {
-  return visit_dtype(array.dtype, [&](auto zero) {
-    using Element = decltype(zero);
-    const auto* data = static_cast<const Element*>(array.data);
-    for (std::int64_t b = 0; b < batch; ++b) {
-      for (std::int64_t h = 0; h < heads; ++h) {
-        for (std::int64_t i = first; i < first + rows; ++i) {
-          const Element* row = data + array.offset(b, h, i, 0);
-          for (std::int64_t d = 0; d < width; ++d) {
-            if (!std::isfinite(widened<double>(row[d * array.stride[3]]))) return false;
-          }
+  std::atomic<bool> finite{true};
+  parallel_for(batch * heads, resolve_threads(0), [&](std::int64_t plane) {
+    visit_dtype(array.dtype, [&](auto zero) {
+      using Element = decltype(zero);
+      const auto* data = static_cast<const Element*>(array.data);
+      for (std::int64_t i = first; i < first + rows && finite; ++i) {
+        const Element* row = data + array.offset(plane / heads, plane % heads, i, 0);
+        bool all = true;
+        for (std::int64_t d = 0; d < width; ++d) {
+          all &= std::isfinite(widened<double>(row[d * array.stride[3]]));
         }
+        if (!all) finite = false;
       }
-    }
-    return true;
+    });
   });
+  return finite;
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ OffsetBias<T>::OffsetBias(const ResolvedAttention& problem, T per_nat, int panel
                problem.bucket_table.present),
       per_nat_(per_nat),
       panel_(panel) {
-  if (!present_ || problem.queries == 0 || problem.keys == 0) return;
+  if (!present_ || problem.batch == 0 || problem.queries == 0 || problem.keys == 0) return;
   const bool tables = problem.bias_table.present || problem.bucket_table.present;
   const std::int64_t positions = (problem.query_positions.present ? problem.queries : 0) +
                                  (problem.key_positions.present ? problem.keys : 0);
@@ -154,7 +154,7 @@ void OffsetBias<T>::lay_out() {
     T* row = laid_out_ + h * places_;
     const T steep = slope(h);
     for (std::int64_t place = 0; place < places_; ++place) {
-      // Offsets stay within 2^32: exact in double, which converts in vectors.
+      // Offsets stay within 2^32: exact in double, which converts in vectors; T rounds them.
       const double distance = std::abs(static_cast<double>(offset_at(place)));
       row[place] = -steep * static_cast<T>(distance);
     }

@@ -25,12 +25,26 @@ constexpr double kUsual = 1.4;
 // By so much more than exact products the rounded ones may be.
 constexpr double kRounding = 1 + 1e-3;
 
+// Kernels multiply slopes by distances in T: so far it tells neighbouring keys apart by less than
+// the bounds leave room for.
+template <class T>
+constexpr std::int64_t kFurthest = std::int64_t{1} << (sizeof(T) == 8 ? 45 : 20);
+
+template <class T>
+bool near_enough(const ResolvedAttention& problem) {
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    if (std::abs(problem.offset(b)) + problem.queries + problem.keys > kFurthest<T>) return false;
+  }
+  return true;
+}
+
 // What the bounds hold for: nothing else adds to scores or takes single keys out of sight.
+template <class T>
 bool bounded(const ResolvedAttention& problem) {
-  return problem.slopes.present && !problem.bias_table.present && !problem.bucket_table.present &&
-         !problem.bias.present && !problem.keep.present && !problem.query_segments.present &&
-         !problem.query_positions.present && !problem.key_positions.present &&
-         !problem.rotary.any() && !problem.has_relative_vectors();
+  return near_enough<T>(problem) && problem.slopes.present && !problem.bias_table.present &&
+         !problem.bucket_table.present && !problem.bias.present && !problem.keep.present &&
+         !problem.query_segments.present && !problem.query_positions.present &&
+         !problem.key_positions.present && !problem.rotary.any() && !problem.has_relative_vectors();
 }
 
 // How many keys causality shows a query, in the middle of all, that lie further from it than
@@ -44,6 +58,17 @@ double expected_spared(const ResolvedAttention& problem, double nats) {
     if (beyond > 0 && beyond <= keys) sum += beyond * beyond / (2 * keys);
   }
   return sum / static_cast<double>(problem.heads);
+}
+
+// Keys of a row of the batch that are no padding: what lies there may be anything.
+struct KeySpan {
+  std::int64_t first, last;
+};
+KeySpan real_keys(const ResolvedAttention& problem, std::int64_t b) {
+  if (!problem.key_lengths.present) return {0, problem.keys};
+  const std::int64_t length = problem.key_lengths.integer(b, 0);
+  return problem.padding == Padding::right ? KeySpan{0, length}
+                                           : KeySpan{problem.keys - length, problem.keys};
 }
 
 // The longest of some rows; NaN or infinite where one is not finite.
@@ -84,7 +109,7 @@ template <class T>
 SlopeReach<T>::SlopeReach(const ResolvedAttention& problem, const TileSource<T>& source,
                           double worthwhile, int threads, Workspace& workspace)
     : problem_(problem) {
-  if (!bounded(problem) || expected_spared(problem, kUsual * kNothing<T>) < worthwhile) return;
+  if (!bounded<T>(problem) || expected_spared(problem, kUsual * kNothing<T>) < worthwhile) return;
   double* key_lengths = nullptr;
   const auto carve = [&](void* base) {
     Carver carver(base);
@@ -103,14 +128,19 @@ void SlopeReach<T>::measure_keys(const TileSource<T>& source, int threads, doubl
   parallel_for(problem.batch * problem.key_heads, threads, [&](std::int64_t plane) {
     T* scratch = static_cast<T*>(kept_by_thread<Workspace>().at_least(
         static_cast<std::size_t>(source.scratch_size()) * sizeof(T)));
+    const std::int64_t b = plane / problem.key_heads;
+    const auto [first, last] = real_keys(problem, b);
     double most = 0;
-    for (std::int64_t from = 0; from < problem.keys; from += kTile) {
-      const auto count = static_cast<int>(std::min(kTile, problem.keys - from));
-      const KeyValueTile<T> tile =
-          source.load(plane / problem.key_heads, plane % problem.key_heads, from, count, scratch);
+    for (std::int64_t from = first / kTile * kTile; from < last; from += kTile) {
+      const auto count = static_cast<int>(std::min(kTile, last - from));
+      const KeyValueTile<T> tile = source.load(b, plane % problem.key_heads, from, count, scratch);
       if (tile.k == nullptr) continue;
-      most = std::max(most, longest(tile.k, tile.k_stride, count, problem.width));
-      if (!kernels::backward_kernels<T>().all_finite(tile.v, tile.v_stride, count,
+      const std::int64_t padding = std::max<std::int64_t>(first - from, 0);
+      const int real = count - static_cast<int>(padding);
+      most = std::max(
+          most, longest(tile.k + padding * tile.k_stride, tile.k_stride, real, problem.width));
+      if (!kernels::backward_kernels<T>().all_finite(tile.v + padding * tile.v_stride,
+                                                     tile.v_stride, real,
                                                      static_cast<int>(problem.value_width))) {
         most = kUnknown;
       }

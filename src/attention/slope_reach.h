@@ -14,7 +14,8 @@ namespace volvelle {
 /// -r - slope d0, for r = |scale| max|q| max|k|: from 2 r + (what exp takes to nothing) over the
 /// slope on, beyond d0, weights are exactly 0 in the kernels, and so are their gradients. Tiles
 /// that hold such keys alone need not be walked; no bit depends on it. Known only where queries,
-/// keys and values are finite, for 0 times infinity is not 0.
+/// keys and values are finite, for 0 times infinity is not 0, and where distances are so short that
+/// the kernels' biases differ as exact ones do.
 template <class T>
 class SlopeReach {
  public:

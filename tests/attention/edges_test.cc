@@ -71,6 +71,10 @@ TEST(Edges, NoBatchRows) {
   recipe.batch = 0;
   recipe.causal = true;
   expect_oracles_answer(recipe);
+  recipe.slopes = true;
+  expect_oracles_answer(recipe);
+  recipe.table_reach = 2;
+  expect_oracles_answer(recipe);
 }
 
 TEST(Edges, WindowsAroundTheLength) {

@@ -13,12 +13,13 @@ namespace {
 
 // Long enough for steep slopes to make looking worthwhile.
 struct Steep {
-  explicit Steep(DType dtype, std::int64_t queries = 300, double poison = 0) {
+  explicit Steep(DType dtype, std::int64_t queries = 300, double poison = 0,
+                 std::int64_t keys = 420) {
     Recipe recipe;
     recipe.dtype = dtype;
     recipe.group = 2;
     recipe.queries = queries;
-    recipe.keys = 420;
+    recipe.keys = keys;
     recipe.width = 8;
     recipe.value_width = 6;
     made = make(recipe);
@@ -120,7 +121,45 @@ TEST(SlopeReach, ChangesNoBit) {
   }
 }
 
-// A vector on far keys, or a turn that makes queries longer, lifts scores beyond the bound.
+void expect_same_bits(const AttentionProblem& problem, const AttentionProblem& other,
+                      const View& grad_output) {
+  for (const Route& route : fused_routes()) {
+    SCOPED_TRACE(route.name);
+    EXPECT_EQ(bit_difference(answer(problem, route, 2), answer(other, route, 2)), "");
+    const Gradients ours = gradients(problem, grad_output, route, 2);
+    Gradients theirs = gradients(other, grad_output, route, 2);
+    theirs.bias_table = {};
+    EXPECT_EQ(bit_difference(ours, theirs), "");
+  }
+}
+
+// The nearest key that a query sees may be far from it.
+TEST(SlopeReach, IsCountedFromTheNearestKeySeen) {
+  Steep steep(DType::float32);
+  steep.problem.causal = false;
+  for (const std::int64_t offset : {460, -360, 1 << 25}) {
+    SCOPED_TRACE(offset);
+    const Tensor offsets = listed(DType::int64, Shape{1}, {static_cast<double>(offset)});
+    steep.problem.query_offset = offsets.view();
+    expect_same_bits(steep.problem, steep.with_table(), steep.made.grad_output);
+  }
+  steep.problem.query_offset = {};
+  const Tensor lengths = listed(DType::int64, Shape{1}, {200});
+  steep.problem.key_lengths = lengths.view();
+  for (const Padding padding : {Padding::right, Padding::left}) {
+    steep.problem.padding = padding;
+    expect_same_bits(steep.problem, steep.with_table(), steep.made.grad_output);
+  }
+}
+
+// The products of pairs are looked at from more keys on.
+TEST(SlopeReach, ChangesNoBitOfPairs) {
+  const Steep steep(DType::bfloat16, 900, 0, 1200);
+  expect_same_bits(steep.problem, steep.with_table(), steep.made.grad_output);
+}
+
+// A vector on far keys, or a turn that makes queries longer (it is their turned length that
+// counts), lifts scores beyond the bound of those given.
 TEST(SlopeReach, IsUnknownWhereSomethingElseReachesScores) {
   const Steep steep(DType::float32);
   AttentionProblem with_vectors = steep.problem;

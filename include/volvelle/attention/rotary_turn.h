@@ -20,7 +20,8 @@ enum class RotaryPairing : std::uint8_t {
 ///
 /// Tables are float32 or float64, (P, r/2), or (B, P, r/2) where each row of the batch has its own.
 /// They need not be cosines and sines of an angle: a factor on both, or another one for keys than
-/// for queries (xPos), is part of them.
+/// for queries (xPos), is part of them. They must be finite wherever a token stands, padding
+/// included.
 /// Half-precision rows turn in float32 and are rounded to the problem's dtype once: the answer is
 /// that of rows turned and stored before, as a cache of turned keys holds them.
 /// Source: Su et al. 2021, arXiv:2104.09864.
@@ -30,7 +31,9 @@ struct RotaryTurn {
   View key_cosines = {};  ///< with key_sines, for keys; absent: as for queries
   View key_sines = {};
   RotaryPairing pairing = RotaryPairing::split_half;
-  bool keys_are_turned = false;  ///< k was turned before, as most caches keep it
+  /// k was turned before, as most caches keep it: tables serve the queries alone, and the keys' own
+  /// say how that was done.
+  bool keys_are_turned = false;
 
   explicit operator bool() const { return static_cast<bool>(cosines); }
 };
