@@ -11,7 +11,7 @@ namespace volvelle::cli {
 
 void add_alibi_figures(const SchemeCase& scheme, StudyResult& sheet) {
   const std::vector<double> slopes = alibi_slopes(static_cast<int>(scheme.context.heads));
-  StudyTable table{.key = "heads",
+  StudyTable table{.key = "slopes",
                    .title = "What a score loses, by head",
                    .columns = {{"head", "head"},
                                {"slope", "slope", 6, StudyForm::rounded},

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/fact_words.h"
-#include "volvelle/report/json.h"
+#include "volvelle/report/json_members.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/study_report.h"
 
@@ -81,24 +81,6 @@ StudyTable settings_table(const SchemeCase& scheme, const PositionEntry& entry) 
   return table;
 }
 
-void write_cell(JsonWriter& json, const StudyCell& cell) {
-  if (const auto* list = std::get_if<std::vector<double>>(&cell)) {
-    json.begin_array();
-    for (const double number : *list) json.value(number);
-    json.end_array();
-  } else if (std::holds_alternative<std::monostate>(cell)) {
-    json.null();
-  } else if (const auto* text = std::get_if<std::string>(&cell)) {
-    json.value(*text);
-  } else if (const auto* truth = std::get_if<bool>(&cell)) {
-    json.value(*truth);
-  } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    json.value(*whole);
-  } else {
-    json.value(std::get<double>(cell));
-  }
-}
-
 }  // namespace
 
 StudyResult scheme_sheet(const SchemeCase& scheme) {
@@ -162,26 +144,12 @@ std::string sheet_text(const StudyResult& sheet) {
 
 void write_sheet_json(std::ostream& out, const StudyResult& sheet) {
   JsonWriter json(out);
-  json.begin_object();
-  json.key("scheme").value(sheet.name);
-  json.key("sentence").value(sheet.question);
-  for (const auto& [key, cell] : sheet.facts) {
-    json.key(key);
-    write_cell(json, cell);
-  }
-  for (const StudyTable& table : sheet.tables) {
-    json.key(table.key).begin_array();
-    for (const auto& row : table.rows) {
-      json.begin_object();
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        json.key(table.columns[i].key);
-        write_cell(json, row[i]);
-      }
-      json.end_object();
-    }
-    json.end_array();
-  }
-  json.end_object();
+  JsonMembers members(json);
+  members["scheme"].value(sheet.name);
+  members["sentence"].value(sheet.question);
+  for (const auto& [key, cell] : sheet.facts) write_study_cell(members[key], cell);
+  for (const StudyTable& table : sheet.tables) write_study_table(members[table.key], table);
+  members.end();
 }
 
 }  // namespace volvelle::cli

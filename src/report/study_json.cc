@@ -1,33 +1,8 @@
-#include <set>
-
-#include "volvelle/base/error.h"
-#include "volvelle/report/json.h"
+#include "volvelle/report/json_members.h"
 #include "volvelle/report/study_report.h"
 
 namespace volvelle {
 namespace {
-
-// An object whose members cannot meet: names come from studies.
-class Members {
- public:
-  explicit Members(JsonWriter& json) : json_(json) { json_.begin_object(); }
-  ~Members() = default;
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
-
-  JsonWriter& operator[](const std::string& name) {
-    if (!names_.insert(name).second) {
-      throw InternalError("[study] two members of its JSON are called '" + name +
-                          "'; please report this");
-    }
-    return json_.key(name);
-  }
-  void end() { json_.end_object(); }
-
- private:
-  JsonWriter& json_;
-  std::set<std::string> names_;
-};
 
 void write_numbers(JsonWriter& json, const std::vector<double>& numbers) {
   json.begin_array();
@@ -51,30 +26,17 @@ struct CellWriter {
   }
 };
 
-void write_table(JsonWriter& json, const StudyTable& table) {
-  json.begin_array();
-  for (const auto& row : table.rows) {
-    Members members(json);
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      JsonWriter& member = members[table.columns[c].key];
-      std::visit(CellWriter{member}, c < row.size() ? row[c] : StudyCell());
-    }
-    members.end();
-  }
-  json.end_array();
-}
-
 void write_control(JsonWriter& json, const StudyControl& control) {
-  Members members(json);
+  JsonMembers members(json);
   members["what"].value(control.what);
   members["check"].value(control.check);
   members["failed"].value(control.failed);
   members["figures"].value(control.figures);
-  for (const StudyTable& table : control.tables) write_table(members[table.key], table);
+  for (const StudyTable& table : control.tables) write_study_table(members[table.key], table);
   members.end();
 }
 
-void write_controls(Members& members, const std::vector<StudyControl>& controls) {
+void write_controls(JsonMembers& members, const std::vector<StudyControl>& controls) {
   if (controls.empty()) {
     members["control"].null();
     members["controls_failed"].null();
@@ -94,7 +56,7 @@ void write_controls(Members& members, const std::vector<StudyControl>& controls)
 void write_chart(JsonWriter& json, const StudyChart& chart) {
   const bool hands = chart.kind == StudyChart::Kind::hands;
   const bool map = hands || chart.kind == StudyChart::Kind::heat_map;
-  Members members(json);
+  JsonMembers members(json);
   members["key"].value(chart.key);
   members["kind"].value(hands                                  ? "hands"
                         : map                                  ? "heat_map"
@@ -112,7 +74,7 @@ void write_chart(JsonWriter& json, const StudyChart& chart) {
   } else {
     members["series"].begin_array();
     for (const StudySeries& series : chart.series) {
-      Members parts(json);
+      JsonMembers parts(json);
       parts["label"].value(series.label);
       if (!series.x.empty()) write_numbers(parts["x"], series.x);
       write_numbers(parts["y"], series.y);
@@ -127,20 +89,37 @@ void write_chart(JsonWriter& json, const StudyChart& chart) {
 
 }  // namespace
 
+void write_study_cell(JsonWriter& json, const StudyCell& cell) {
+  std::visit(CellWriter{json}, cell);
+}
+
+void write_study_table(JsonWriter& json, const StudyTable& table) {
+  json.begin_array();
+  for (const auto& row : table.rows) {
+    JsonMembers members(json);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      JsonWriter& member = members[table.columns[c].key];
+      write_study_cell(member, c < row.size() ? row[c] : StudyCell());
+    }
+    members.end();
+  }
+  json.end_array();
+}
+
 void write_study_json(std::ostream& out, const StudyResult& result) {
   JsonWriter json(out);
-  Members members(json);
+  JsonMembers members(json);
   members["study"].value(result.name);
   members["question"].value(result.question);
   members["complete"].value(result.complete);
   {
     members["setup"];
-    Members setup(json);
+    JsonMembers setup(json);
     for (const auto& [name, value] : result.setup) setup[name].value(value);
     setup.end();
   }
-  for (const auto& [key, value] : result.facts) std::visit(CellWriter{members[key]}, value);
-  for (const StudyTable& table : result.tables) write_table(members[table.key], table);
+  for (const auto& [key, value] : result.facts) write_study_cell(members[key], value);
+  for (const StudyTable& table : result.tables) write_study_table(members[table.key], table);
   write_controls(members, result.controls);
   members["charts"].begin_array();
   for (const StudyChart& chart : result.charts) write_chart(json, chart);

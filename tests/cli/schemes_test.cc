@@ -60,6 +60,8 @@ TEST(Schemes, EachPrintsItsFactsAndSettingsOnThePage) {
     std::vector<std::string> line{"schemes", entry.name};
     if (line[1] == "learned") line.insert(line.end(), {"--rows", "16"});
     const std::string text = printed(line);
+    line.emplace_back("--json");  // where no two members may have one name
+    EXPECT_EQ(json::parse(printed(line))["sentence"], entry.sentence);
     expect_page(text);
     for (const char* part : {"a shift leaves", "cache holds", entry.source, entry.sentence}) {
       EXPECT_THAT(text, HasSubstr(part));
@@ -113,7 +115,8 @@ TEST(Schemes, AlibiPrintsSlopesAndT5ItsBuckets) {
   const json slopes =
       json::parse(printed({"schemes", "alibi", "--heads", "6", "--head-width", "8", "--json"}));
   const double wanted[] = {1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256, 1.0 / 2, 1.0 / 8};
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(slopes["heads"][i]["slope"], wanted[i]);
+  EXPECT_EQ(slopes["heads"], 6);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(slopes["slopes"][i]["slope"], wanted[i]);
   const json two_way = json::parse(printed({"schemes", "t5", "--two-way", "--json"}));
   EXPECT_EQ(two_way["buckets"][8]["offsets"], "-8 to -11");
   EXPECT_EQ(two_way["buckets"][15]["offsets"], "-91 and beyond");

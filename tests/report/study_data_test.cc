@@ -6,6 +6,7 @@
 
 #include "support/sample_study.h"
 #include "volvelle/base/error.h"
+#include "volvelle/report/json_members.h"
 #include "volvelle/report/study_report.h"
 
 namespace volvelle::testing {
@@ -63,6 +64,30 @@ TEST(StudyJson, TwoMembersOfOneNameAreRefused) {
   result = sample_study();
   result.tables[0].columns[1].key = "length";
   EXPECT_THROW(json_of(result), InternalError);
+}
+
+TEST(StudyJson, CellsAndTablesStandInOtherDocumentsAsInThis) {
+  const StudyTable table = sample_study().tables[0];
+  std::ostringstream out;
+  JsonWriter json(out);
+  JsonMembers members(json);
+  write_study_table(members["rows"], table);
+  write_study_cell(members["none"], {});
+  write_study_cell(members["list"], std::vector<double>{0.5, 1});
+  EXPECT_THROW(members["list"], InternalError);
+  members.end();
+  const nlohmann::json read = nlohmann::json::parse(out.str());
+  EXPECT_EQ(read["rows"], json_of(sample_study())["rows"]);
+  EXPECT_TRUE(read["none"].is_null());
+  EXPECT_EQ(read["list"], nlohmann::json::parse("[0.5, 1]"));
+}
+
+TEST(StudyJson, RowsOfATableCannotHaveTwoMembersOfOneName) {
+  StudyTable table = sample_study().tables[0];
+  table.columns[1].key = table.columns[0].key;
+  std::ostringstream out;
+  JsonWriter json(out);
+  EXPECT_THROW(write_study_table(json, table), InternalError);
 }
 
 TEST(StudyCsv, QuotesWhatItMustAndKeepsNumbersInFull) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "volvelle/base/export.h"
+#include "volvelle/report/json.h"
 #include "volvelle/report/study_result.h"
 #include "volvelle/report/table.h"
 
@@ -28,6 +29,13 @@ VOLVELLE_API std::string study_chart_text(const StudyChart& chart, const TextLay
 /// `limits`.
 /// Throws InternalError when two members have one name.
 VOLVELLE_API void write_study_json(std::ostream& out, const StudyResult& result);
+
+/// A cell as `write_study_json` has it: null where it is missing, a list as an array.
+VOLVELLE_API void write_study_cell(JsonWriter& json, const StudyCell& cell);
+
+/// A table as `write_study_json` has it: an array with an object a row, by the keys of the columns.
+/// Throws InternalError when two columns have one key.
+VOLVELLE_API void write_study_table(JsonWriter& json, const StudyTable& table);
 
 /// One table: a line of keys, then a line a row. Numbers read back as they were, lists stand in one
 /// cell with blanks between, what is missing is an empty cell; text is quoted where it must be
