@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/fact_words.h"
+#include "volvelle/base/error.h"
 #include "volvelle/report/json_members.h"
 #include "volvelle/report/number.h"
 #include "volvelle/report/study_report.h"
@@ -81,6 +82,30 @@ StudyTable settings_table(const SchemeCase& scheme, const PositionEntry& entry) 
   return table;
 }
 
+// What a scheme promises on this model, or why it cannot be on it.
+std::vector<StudyCell> row_of(const PositionEntry& entry, const PositionContext& context) {
+  // A learned table must have a length.
+  const bool learned = std::string(entry.name) == "learned";
+  const std::string text = learned ? "learned(rows=1024)" : entry.name;
+  const std::string words = entry.sentence;
+  try {
+    const PositionFacts facts = make_positions(text, context)->facts();
+    return {text,
+            kind_words(facts),
+            shift_words(facts),
+            change_words(facts),
+            position_words(facts),
+            facts.parameters,
+            facts.cost,
+            facts.cache,
+            words,
+            true,
+            {}};
+  } catch (const InvalidArgument& refusal) {
+    return {text, {}, {}, {}, {}, {}, {}, {}, words, false, std::string(refusal.what())};
+  }
+}
+
 }  // namespace
 
 StudyResult scheme_sheet(const SchemeCase& scheme) {
@@ -107,16 +132,17 @@ StudyResult schemes_sheet(const PositionContext& context) {
                                {"parameters", "parameters"},
                                {"cost", "cost per token (bias: per score) and layer"},
                                {"cache", "a cache holds"},
-                               {"sentence", "in words"}},
+                               {"sentence", "in words"},
+                               {"fits", ""},
+                               {"refused", ""}},
                    .rows = {}};
+  make_positions("none", context);  // refuses a model that is none, before any scheme is to blame
   for (const PositionEntry& entry : position_schemes()) {
-    // A learned table must have a length.
-    const bool learned = std::string(entry.name) == "learned";
-    const std::string text = learned ? "learned(rows=1024)" : entry.name;
-    const PositionFacts facts = make_positions(text, context)->facts();
-    table.rows.push_back({text, kind_words(facts), shift_words(facts), change_words(facts),
-                          position_words(facts), facts.parameters, facts.cost, facts.cache,
-                          std::string(entry.sentence)});
+    table.rows.push_back(row_of(entry, context));
+    const auto* const refusal = std::get_if<std::string>(&table.rows.back().back());
+    if (refusal == nullptr) continue;
+    table.columns[table.columns.size() - 2].title = "fits";
+    sheet.reading.push_back(std::string(entry.name) + ": " + *refusal);
   }
   sheet.tables.push_back(std::move(table));
   return sheet;

@@ -11,7 +11,8 @@ namespace volvelle::cli {
 /// the scheme's text and sentence. Throws what the scheme throws.
 StudyResult scheme_sheet(const SchemeCase& scheme);
 
-/// All schemes side by side.
+/// All schemes side by side. One that does not fit the model has a row with the reason instead of
+/// its facts. Throws InvalidArgument for sizes that make no model.
 StudyResult schemes_sheet(const PositionContext& context);
 
 std::string sheet_text(const StudyResult& sheet);

@@ -55,6 +55,52 @@ TEST(Schemes, TableHasALineForEach) {
   }
 }
 
+// A model that some schemes do not fit leaves the others in the table.
+TEST(Schemes, TableSaysWhichDoNotFitTheModelAndWhy) {
+  const ScratchFolder folder;
+  const std::vector<std::vector<std::string>> models{{"--head-width", "5"},
+                                                     {"--width", "60", "--heads", "4"}};
+  for (const std::vector<std::string>& model : models) {
+    const auto run = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> line{"schemes"};
+      line.insert(line.end(), model.begin(), model.end());
+      line.insert(line.end(), more.begin(), more.end());
+      return printed(line);
+    };
+    const json all = json::parse(run({"--json"}));
+    ASSERT_EQ(all["schemes"].size(), position_schemes().size());
+    for (const json& row : all["schemes"]) {
+      const std::string name = row["scheme"];
+      const bool turns = name == "rotary" || name == "xpos";
+      EXPECT_EQ(row["kind"].is_null(), turns) << name;
+      EXPECT_EQ(row["parameters"].is_null(), turns) << name;
+      EXPECT_FALSE(row["sentence"].is_null()) << name;
+      EXPECT_EQ(row["fits"], !turns) << name;
+      ASSERT_EQ(row["refused"].is_string(), turns) << name;
+      if (!turns) continue;
+      EXPECT_THAT(row["refused"].get<std::string>(), HasSubstr("must be an even"));
+    }
+    const std::string text = run({});
+    expect_page(text);
+    EXPECT_THAT(text, HasSubstr("fits"));
+    for (const char* name : {"rotary", "xpos"}) {
+      const std::size_t begin = text.find(std::string("  - ") + name + ": ");
+      ASSERT_NE(begin, std::string::npos) << text;
+      EXPECT_NE(text.find("even", begin), std::string::npos);
+    }
+    for (const PositionEntry& entry : position_schemes()) {
+      EXPECT_THAT(text, HasSubstr(std::string("\n  ") + entry.name));
+    }
+    const std::string path = folder / (model[1] + ".csv");
+    run({"--csv", path});
+    EXPECT_THAT(contents(path),
+                HasSubstr("\nrotary,,,,,,,,queries and keys turn by their positions,false,"));
+    EXPECT_THAT(contents(path), HasSubstr("must be an even"));
+    EXPECT_THAT(contents(path), HasSubstr(",true,\n"));
+  }
+  EXPECT_EQ(printed({"schemes"}).find("fits"), std::string::npos);
+}
+
 TEST(Schemes, EachPrintsItsFactsAndSettingsOnThePage) {
   for (const PositionEntry& entry : position_schemes()) {
     std::vector<std::string> line{"schemes", entry.name};
@@ -161,6 +207,7 @@ TEST(Schemes, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refused({"schemes", "none", "--plot", "x.svg"}), HasSubstr("none has no chart"));
   EXPECT_THAT(refused({"schemes", "none", "--csv", "x.csv"}), HasSubstr("none has no table"));
   EXPECT_THAT(refused({"schemes", "--force"}), HasSubstr("--force needs a file"));
+  EXPECT_THAT(refused({"schemes", "--width", "10"}), HasSubstr("not a multiple of 4"));
   EXPECT_THAT(refused({"schemes", "--plot", "x.svg"}), HasSubstr("unknown option"));
   EXPECT_THAT(refused({"schemes", "xpos", "--length", "100000"}), HasSubstr("beyond the last"));
 }
