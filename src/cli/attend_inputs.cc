@@ -32,6 +32,7 @@ class Gatherer {
   void set_packed();
   void set_projected();
   void set_biases();
+  void check_bucket_table();
   void set_exclusion();
   void set_segments(std::int64_t batch);
   void set_grad_output();
@@ -191,10 +192,6 @@ void Gatherer::set_biases() {
       problem.slopes = pool_.keep(std::move(array));
     }
   }
-  if (problem.bucket_table && !options_.buckets) {
-    throw UsageError(pool_.source("bucket_table") +
-                     " needs --buckets one-way or two-way: the table does not say which it is");
-  }
   if (!problem.bucket_table && (options_.buckets || options_.max_distance)) {
     throw UsageError(std::string(options_.buckets ? "--buckets" : "--max-distance") +
                      " is about bucket_table, which INPUT does not hold");
@@ -203,6 +200,19 @@ void Gatherer::set_biases() {
     problem.buckets = *options_.buckets == "one-way" ? Buckets::one_way : Buckets::two_way;
   }
   if (options_.max_distance) problem.max_distance = *options_.max_distance;
+}
+
+// Options or a scheme say how offsets are sorted into its buckets.
+void Gatherer::check_bucket_table() {
+  const AttentionProblem& problem = result_.problem;
+  if (!problem.bucket_table || problem.buckets != Buckets::none) return;
+  const std::string& from = pool_.source("bucket_table");
+  if (options_.positions.scheme) {
+    throw UsageError("--scheme " + *options_.positions.scheme + " does not read " + from +
+                     "; --scheme t5 does");
+  }
+  throw UsageError(from +
+                   " needs --buckets one-way or two-way: the table does not say which it is");
 }
 
 void Gatherer::set_exclusion() {
@@ -291,6 +301,7 @@ AttendInputs Gatherer::gather() {
   set_biases();
   set_exclusion();
   positions_.enter(result_.problem);
+  check_bucket_table();
   result_.positions = positions_.words();
   result_.problem.scale = options_.scale;
   result_.problem.softcap = options_.softcap.value_or(0);

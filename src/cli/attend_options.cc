@@ -111,6 +111,10 @@ void check(const AttendOptions& o) {
           "with --alibi");
   require(!o.buckets || !o.positions.scheme,
           "--buckets says what bucket_table is, and so does --scheme t5; leave one out");
+  require(
+      !o.max_distance || !o.positions.scheme,
+      "--max-distance says how bucket_table is read, and so does --scheme \"t5(max=..)\"; leave "
+      "one out");
   require(!o.align || !o.query_offset,
           "--align and --query-offset both say where the queries stand; give one");
   require(!o.prefix || o.causal, "--prefix lifts causality only: it needs --causal");
