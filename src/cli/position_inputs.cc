@@ -207,9 +207,11 @@ void PositionInputs::set_scheme(AttentionProblem& problem) {
                        .key_positions = problem.key_positions,
                        .positions = reach(problem)});
   set_turn(problem.rotary, made.rotary);
-  if (made.slopes) {
+  if (made.slopes && scheme->parameters().empty()) {
     pool_.forbid("slopes", "--scheme " + text_);
     problem.slopes = pool_.keep(made.slopes.value());
+  } else {
+    problem.slopes = learned("slopes", made.slopes, problem.slopes);
   }
   problem.bias_table = learned("bias_table", made.bias_table, problem.bias_table);
   problem.relative_keys = learned("relative_keys", made.relative_keys, problem.relative_keys);

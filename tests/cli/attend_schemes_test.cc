@@ -115,6 +115,7 @@ struct InOtherWords {
 std::vector<InOtherWords> schemes_of_attention() {
   const NamedArrays buckets{{"bucket_table", waves({2, 8}, 2.3)}};
   const NamedArrays offsets{{"bias_table", waves({2, 5}, 2.3)}};
+  const NamedArrays slopes{{"slopes", waves({2}, 0.3)}};
   const NamedArrays vectors{{"relative_keys", waves({3, 4}, 0.9)},
                             {"relative_queries", waves({3, 4}, 1.7)},
                             {"relative_values", waves({3, 4}, 2.9)}};
@@ -127,6 +128,7 @@ std::vector<InOtherWords> schemes_of_attention() {
        tables("rotary_cosines", "rotary_sines", [](int, int) { return 1.0; })},
       {"xpos(scale=8)", {}, {"--rotary", "split-half"}, fading_tables()},
       {"alibi", {}, {"--alibi"}, {}},
+      {"alibi(learned=yes)", slopes, {}, slopes},
       {"t5(buckets=8, max=6)", buckets, {"--buckets", "two-way", "--max-distance", "6"}, buckets},
       {"t5(buckets=8, max=6)",
        buckets,
@@ -210,6 +212,7 @@ TEST(AttendSchemes, NoneOfTheCatalogIsLeftOut) {
 
 TEST(AttendSchemes, WhatTheyLearnMustBeThereAndFit) {
   EXPECT_THAT(refused(problem_with({}), {"--scheme", "t5"}), HasSubstr("'bucket_table'"));
+  EXPECT_THAT(refused(problem_with({}), {"--scheme", "alibi(learned=yes)"}), HasSubstr("'slopes'"));
   const NamedArrays buckets = problem_with({{"bucket_table", waves({2, 8}, 1)}});
   EXPECT_THAT(refused(buckets, {"--scheme", "t5"}), HasSubstr("(2,32)"));
   EXPECT_THAT(refused(buckets, {"--scheme", "t5(buckets=8)", "--buckets", "one-way"}),
@@ -219,6 +222,7 @@ TEST(AttendSchemes, WhatTheyLearnMustBeThereAndFit) {
   EXPECT_THAT(refused(buckets, {"--scheme", "alibi"}), HasSubstr("--scheme t5"));
   EXPECT_THAT(refused(buckets, {}), HasSubstr("needs --buckets"));
   const NamedArrays slopes = problem_with({{"slopes", waves({3}, 1)}});
+  EXPECT_THAT(refused(slopes, {"--scheme", "alibi(learned=yes)"}), HasSubstr("(2,)"));
   EXPECT_THAT(refused(slopes, {"--scheme", "alibi"}), HasSubstr("slopes"));
 }
 
