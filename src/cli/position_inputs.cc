@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cli/position_reach.h"
 #include "cli/view_axes.h"
 
 namespace volvelle::cli {
@@ -10,35 +11,6 @@ namespace {
 
 constexpr const char* kTables[] = {"rotary_cosines", "rotary_sines", "rotary_key_cosines",
                                    "rotary_key_sines"};
-
-std::int64_t tokens_of(const View& view) {
-  return view.rank() >= 2 ? view.shape()[view.rank() - 2] : 0;
-}
-
-std::int64_t batch_of(const View& q) { return q.rank() == 4 ? q.shape()[0] : 1; }
-
-// The largest element of integers, in any strides; -1 for none.
-std::int64_t largest(const View& integers) {
-  const Tensor copy = converted(integers, DType::int64);
-  std::int64_t result = -1;
-  for (std::int64_t i = 0; i < copy.size(); ++i) {
-    result = std::max(result, copy.data<std::int64_t>()[i]);
-  }
-  return result;
-}
-
-// How many positions a problem reaches: 1 + its largest.
-std::int64_t reach(const AttentionProblem& problem) {
-  const std::int64_t queries = tokens_of(problem.q), keys = tokens_of(problem.k);
-  std::int64_t offset = problem.alignment == Alignment::bottom_right ? keys - queries : 0;
-  if (problem.query_offset && is_integer(problem.query_offset.dtype())) {
-    offset = largest(problem.query_offset);
-  }
-  const std::int64_t last_query =
-      problem.query_positions ? largest(problem.query_positions) : queries - 1 + offset;
-  const std::int64_t last_key = problem.key_positions ? largest(problem.key_positions) : keys - 1;
-  return std::max<std::int64_t>({last_query + 1, last_key + 1, 1});
-}
 
 }  // namespace
 
@@ -203,9 +175,11 @@ void PositionInputs::set_scheme(AttentionProblem& problem) {
   AttendVariableOptions made;
   made.rules.query_positions = problem.query_positions;
   made.rules.key_positions = problem.key_positions;
+  const PositionReach reach = position_reach(problem);
   scheme->enter(made, {.query_positions = problem.query_positions,
                        .key_positions = problem.key_positions,
-                       .positions = reach(problem)});
+                       .positions = reach.positions,
+                       .row_lengths = reach.row_lengths.view()});
   set_turn(problem.rotary, made.rotary);
   if (made.slopes && scheme->parameters().empty()) {
     pool_.forbid("slopes", "--scheme " + text_);

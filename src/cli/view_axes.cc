@@ -4,6 +4,12 @@
 
 namespace volvelle::cli {
 
+std::int64_t tokens_of(const View& view) {
+  return view.rank() >= 2 ? view.shape()[view.rank() - 2] : 0;
+}
+
+std::int64_t batch_of(const View& q) { return q.rank() == 4 ? q.shape()[0] : 1; }
+
 View picked(const View& view, int axis, std::int64_t index) {
   Shape shape;
   Strides strides;

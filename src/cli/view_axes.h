@@ -7,6 +7,12 @@
 
 namespace volvelle::cli {
 
+/// How many tokens q, k or v has, (B,H,T,D) or without leading axes; 0 below rank 2.
+std::int64_t tokens_of(const View& view);
+
+/// How many batch rows q has: 1 below rank 4.
+std::int64_t batch_of(const View& q);
+
 /// The same memory with two axes swapped.
 template <class AnyView>
 AnyView swapped(const AnyView& view, int a, int b) {
