@@ -71,6 +71,7 @@ Tensor PositionInputs::with_positions(const Tensor& tokens, const PositionContex
   const std::shared_ptr<PositionScheme> scheme = make_positions(text_, context);
   learn(*scheme);
   const std::int64_t count = tokens_of(tokens.view());
+  check_range("positions");
   View positions = pool_.integer_rows("positions", tokens.rank() == 3 ? tokens.shape()[0] : 1);
   if (positions && tokens.rank() == 2 && positions.rank() == 2) positions = picked(positions, 0, 0);
   if (!positions) {
@@ -99,6 +100,7 @@ void PositionInputs::enter(AttentionProblem& problem) {
 
 // `positions` serve both sides where there are as many queries as keys.
 void PositionInputs::set_positions(AttentionProblem& problem, std::int64_t batch) {
+  for (const char* name : {"query_positions", "key_positions", "positions"}) check_range(name);
   problem.query_positions = pool_.integer_rows("query_positions", batch);
   problem.key_positions = pool_.integer_rows("key_positions", batch);
   if (!pool_.has("positions")) return;
@@ -113,6 +115,14 @@ void PositionInputs::set_positions(AttentionProblem& problem, std::int64_t batch
                      "; --key-positions says where the keys stand");
   }
   problem.key_positions = given;
+}
+
+// Attention refuses these as well, but tables as long as that would be made before.
+void PositionInputs::check_range(const char* name) {
+  if (!pool_.has(name)) return;
+  const std::string beyond = position_beyond(pool_.integer_rows(name, 1));
+  if (beyond.empty()) return;
+  throw UsageError(pool_.source(name) + " holds " + beyond + "; positions must lie within +-2^30");
 }
 
 // Cosines and sines of the caller's own.
@@ -176,6 +186,7 @@ void PositionInputs::set_scheme(AttentionProblem& problem) {
   made.rules.query_positions = problem.query_positions;
   made.rules.key_positions = problem.key_positions;
   const PositionReach reach = position_reach(problem);
+  check_reach(reach);
   scheme->enter(made, {.query_positions = problem.query_positions,
                        .key_positions = problem.key_positions,
                        .positions = reach.positions,
@@ -197,6 +208,16 @@ void PositionInputs::set_scheme(AttentionProblem& problem) {
   problem.bucket_table = learned("bucket_table", made.bucket_table, problem.bucket_table);
   problem.buckets = made.rules.buckets;
   problem.max_distance = made.rules.max_distance;
+}
+
+// A position beyond all tables comes of an offset: arrays of positions were looked at before.
+void PositionInputs::check_reach(const PositionReach& reach) const {
+  const bool turns = position_scheme(parse_positions(text_).scheme).door == PositionDoor::turn;
+  if (!turns || reach.positions <= kPositionEnd) return;
+  throw UsageError("--scheme " + text_ +
+                   " turns by tables of positions, which must lie below 2^30; a query or key "
+                   "stands at 2^30 or beyond" +
+                   (pool_.has("query_offset") ? " by " + pool_.source("query_offset") : ""));
 }
 
 void PositionInputs::set_turn(RotaryTurn& turn, const RotaryTables& tables) {

@@ -5,6 +5,7 @@
 
 #include "cli/array_pool.h"
 #include "cli/position_options.h"
+#include "cli/position_reach.h"
 #include "volvelle/attention/problem.h"
 #include "volvelle/nn/positions/catalog.h"
 
@@ -33,6 +34,8 @@ class PositionInputs {
   bool adds_to_tokens() const;
   void learn(const PositionScheme& scheme);
   void set_positions(AttentionProblem& problem, std::int64_t batch);
+  void check_range(const char* name);
+  void check_reach(const PositionReach& reach) const;
   void set_tables(AttentionProblem& problem);
   void set_scheme(AttentionProblem& problem);
   void set_turn(RotaryTurn& turn, const RotaryTables& tables);

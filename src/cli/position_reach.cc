@@ -98,4 +98,16 @@ class Places {
 
 PositionReach position_reach(const AttentionProblem& problem) { return Places(problem).reach(); }
 
+std::string position_beyond(const View& positions) {
+  if (!is_integer(positions.dtype())) return "";
+  const Tensor copy = converted(positions, DType::int64);
+  for (std::int64_t i = 0; i < copy.size(); ++i) {
+    const std::int64_t value = copy.data<std::int64_t>()[i];
+    if (value >= -kPositionEnd && value <= kPositionEnd) continue;
+    const bool is_unsigned = positions.dtype() == DType::uint64;
+    return is_unsigned ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+  }
+  return "";
+}
+
 }  // namespace volvelle::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "volvelle/attention/problem.h"
 #include "volvelle/tensor/tensor.h"
@@ -22,5 +23,8 @@ struct PositionReach {
 };
 
 PositionReach position_reach(const AttentionProblem& problem);
+
+/// The first of some integers that is beyond +-kPositionEnd, as text; empty: none is.
+std::string position_beyond(const View& positions);
 
 }  // namespace volvelle::cli

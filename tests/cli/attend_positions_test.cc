@@ -407,5 +407,31 @@ TEST(AttendPositions, BadInputIsToldByName) {
   expect_refused({"--scheme", "relative(max=1)", "--relative-keys", "1 2 3 4"}, "(3,4)");
 }
 
+// Positions that no table reaches and no sum of an index and an offset holds.
+TEST(AttendPositions, PositionsBeyondAllLimitsAreToldByName) {
+  const std::string largest = "9223372036854775807";
+  for (const std::string scheme :
+       {"rotary", "xpos", "rotary(scaling=dynamic, factor=2, original=8)"}) {
+    expect_refused({"--scheme", scheme, "--query-offset", largest}, "2^30");
+    expect_refused({"--scheme", scheme, "--query-offset", "1099511627776"}, "2^30");
+    expect_refused({"--scheme", scheme, "--positions", largest + ",0,1"}, largest);
+    expect_refused({"--scheme", scheme, "--positions", "0,1,1073741824"}, "2^30");
+    expect_refused({"--scheme", scheme, "--query-offset", "-9223372036854775808"}, "position");
+  }
+  expect_refused({"--rotary", "split-half", "--query-offset", largest}, "2^30");
+  expect_refused({"--rotary", "split-half", "--positions", largest + ",0,1"}, largest);
+  expect_refused({"--scheme", "alibi", "--query-offset", largest}, "2^30");
+  expect_refused({"--scheme", "alibi", "--positions", largest + ",0,1"}, largest);
+  // Without anything that reads positions, exclusion alone goes by the offset: all keys are seen.
+  EXPECT_EQ(
+      attend_json(with({"--scheme", "none", "--causal", "--query-offset", largest}))["output"],
+      attend_json(with({}))["output"]);
+  const CapturedRun tokens =
+      captured_run({"attend", "--x", "1 0; 0 1", "--wq", "1 0; 0 1", "--wk", "1 0; 0 1", "--wv",
+                    "1 0; 0 1", "--scheme", "sinusoidal(offset=2)", "--positions", largest + ",0"});
+  EXPECT_EQ(tokens.exit_code, 2);
+  EXPECT_THAT(tokens.err, HasSubstr(largest));
+}
+
 }  // namespace
 }  // namespace volvelle::testing
