@@ -1,7 +1,7 @@
 // Reading on behind what a cache holds: chunks of a prompt, and single tokens.
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,13 +39,24 @@ struct NewTokens {
   Tensor ids;
   std::vector<std::int64_t> lengths;  // real tokens of each row, its last ones
 
-  std::int64_t first(std::int64_t row) const {
-    return columns - lengths[static_cast<std::size_t>(row)];
+  std::int64_t length(std::int64_t row) const { return lengths[static_cast<std::size_t>(row)]; }
+  std::int64_t first(std::int64_t row) const { return columns - length(row); }
+};
+
+// One pass over some of them. A row is cut from its own first real token on, so that what stands
+// beside it moves none of its cuts: short and long passes walk differently.
+struct Pass {
+  std::int64_t from = 0, width = 0;  // of every row, real tokens [from, from + width)
+  std::vector<std::int64_t> counts;  // those that are there, the last columns of the pass
+
+  Pass(const NewTokens& tokens, std::int64_t start, std::int64_t chunk) : from(start) {
+    for (const std::int64_t length : tokens.lengths) {
+      counts.push_back(std::clamp<std::int64_t>(length - from, 0, chunk));
+      width = std::max(width, counts.back());
+    }
   }
-  // Real tokens of a row among columns [from, to), which are the last of these.
-  std::int64_t count(std::int64_t row, std::int64_t from, std::int64_t to) const {
-    return std::max<std::int64_t>(0, to - std::max(from, first(row)));
-  }
+  std::int64_t count(std::int64_t row) const { return counts[static_cast<std::size_t>(row)]; }
+  std::int64_t padding(std::int64_t row) const { return width - count(row); }
 };
 
 NewTokens new_tokens(const View& ids, std::span<const Sequence> sequences, const View& lengths) {
@@ -168,43 +179,50 @@ void check_how(const ForwardOptions& how, const ExtendOptions& how_much) {
   }
 }
 
-// Columns [from, to) of every row, the padding of each at 0.
-Tensor positions_of(const NewTokens& tokens, const CacheStep& step, std::int64_t from,
-                    std::int64_t to) {
-  Tensor positions = Tensor::zeros(DType::int64, {tokens.rows, to - from});
+// (B,width) ids of a pass, 0 at padding.
+Tensor ids_of(const NewTokens& tokens, const Pass& pass) {
+  Tensor ids = Tensor::zeros(DType::int64, {tokens.rows, pass.width});
   for (std::int64_t b = 0; b < tokens.rows; ++b) {
-    auto* row = positions.data<std::int64_t>() + b * (to - from);
-    const std::int64_t first = to - from - step.count(b);
-    for (std::int64_t i = 0; i < step.count(b); ++i) row[first + i] = step.start(b) + i;
+    std::copy_n(tokens.ids.data<std::int64_t>() + b * tokens.columns + tokens.first(b) + pass.from,
+                pass.count(b), ids.data<std::int64_t>() + b * pass.width + pass.padding(b));
+  }
+  return ids;
+}
+
+// The positions of these, 0 at padding.
+Tensor positions_of(const Pass& pass, const CacheStep& step) {
+  Tensor positions = Tensor::zeros(DType::int64, {step.rows(), pass.width});
+  for (std::int64_t b = 0; b < step.rows(); ++b) {
+    auto* row = positions.data<std::int64_t>() + b * pass.width + pass.padding(b);
+    std::iota(row, row + pass.count(b), step.start(b));
   }
   return positions;
 }
 
-// (B,T,C) without all but the last token of each row.
-Tensor last_tokens(const Tensor& x) {
-  const std::int64_t rows = x.shape()[0], count = x.shape()[1], width = x.shape()[2];
-  Tensor last(x.dtype(), {rows, width});
-  const std::size_t bytes = static_cast<std::size_t>(width) * size_of(x.dtype());
+// Of x (B,width,C) the last token of each row that ends with this pass, into its row of (B,C).
+void keep_last_tokens(const Tensor& x, const NewTokens& tokens, const Pass& pass, Tensor& last) {
+  if (!last) last = Tensor(x.dtype(), {tokens.rows, x.shape()[2]});
+  const std::size_t bytes = static_cast<std::size_t>(x.shape()[2]) * size_of(x.dtype());
   const auto* from = static_cast<const std::byte*>(x.raw());
   auto* to = static_cast<std::byte*>(last.raw());
-  for (std::int64_t b = 0; b < rows; ++b) {
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    if (pass.count(b) == 0 || pass.from + pass.count(b) != tokens.length(b)) continue;
     std::memcpy(to + static_cast<std::size_t>(b) * bytes,
-                from + static_cast<std::size_t>((b + 1) * count - 1) * bytes, bytes);
+                from + static_cast<std::size_t>((b + 1) * pass.width - 1) * bytes, bytes);
   }
-  return last;
 }
 
-// Rows of logits (B,c,V) of real tokens into their columns of (B,n,V).
-void place_logits(const Tensor& logits, const CacheStep& step, std::int64_t from, Tensor& all) {
-  const std::int64_t count = logits.shape()[1], columns = all.shape()[1];
+// Logits (B,width,V) of real tokens into their columns of (B,n,V), which are 0 elsewhere.
+void place_logits(const Tensor& logits, const NewTokens& tokens, const Pass& pass, Tensor& all) {
+  if (!all) all = Tensor::zeros(logits.dtype(), {tokens.rows, tokens.columns, logits.shape()[2]});
   const std::size_t row = static_cast<std::size_t>(logits.shape()[2]) * size_of(logits.dtype());
   const auto* source = static_cast<const std::byte*>(logits.raw());
   auto* target = static_cast<std::byte*>(all.raw());
-  for (std::int64_t b = 0; b < logits.shape()[0]; ++b) {
-    const std::int64_t first = count - step.count(b);
-    std::memcpy(target + static_cast<std::size_t>(b * columns + from + first) * row,
-                source + static_cast<std::size_t>(b * count + first) * row,
-                static_cast<std::size_t>(step.count(b)) * row);
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    const std::int64_t column = b * tokens.columns + tokens.first(b) + pass.from;
+    std::memcpy(target + static_cast<std::size_t>(column) * row,
+                source + static_cast<std::size_t>(b * pass.width + pass.padding(b)) * row,
+                static_cast<std::size_t>(pass.count(b)) * row);
   }
 }
 
@@ -226,30 +244,22 @@ Tensor LanguageModel::extend(const View& ids, ModelCache& cache,
   ForwardOptions own = how;
   own.tokens = {};
   own.cache = &step;
-  const std::int64_t chunk =
-      how_much.chunk == 0 ? tokens.columns : std::min(how_much.chunk, tokens.columns);
-  Tensor every;
-  Variable hidden;
-  for (std::int64_t from = 0; from < tokens.columns; from += chunk) {
-    const std::int64_t to = std::min(tokens.columns, from + chunk);
-    std::vector<std::int64_t> counts;
-    for (std::int64_t b = 0; b < tokens.rows; ++b) counts.push_back(tokens.count(b, from, to));
-    step.begin_pass(std::move(counts));
-    const View part(tokens.ids.data<std::int64_t>() + from, {tokens.rows, to - from},
-                    {tokens.columns, 1});
-    hidden = parts.hidden(part, positions_of(tokens, step, from, to).view(), own);
+  const std::int64_t longest = *std::max_element(tokens.lengths.begin(), tokens.lengths.end());
+  const std::int64_t chunk = how_much.chunk == 0 ? longest : std::min(how_much.chunk, longest);
+  Tensor every, last;
+  for (std::int64_t from = 0; from < longest; from += chunk) {
+    const Pass pass(tokens, from, chunk);
+    step.begin_pass(pass.counts);
+    const Variable hidden =
+        parts.hidden(ids_of(tokens, pass).view(), positions_of(pass, step).view(), own);
     if (how_much.every_token) {
-      const Tensor logits = parts.head.forward(hidden, own).value();
-      if (!every) {
-        every = Tensor::zeros(logits.dtype(), {tokens.rows, tokens.columns, logits.shape()[2]});
-      }
-      place_logits(logits, step, from, every);
+      place_logits(parts.head.forward(hidden, own).value(), tokens, pass, every);
+    } else {
+      keep_last_tokens(hidden.value(), tokens, pass, last);
     }
     step.end_pass();
   }
-  if (!how_much.every_token) {
-    every = parts.head.forward(Variable(last_tokens(hidden.value())), own).value();
-  }
+  if (!how_much.every_token) every = parts.head.forward(Variable(last), own).value();
   step.finish();
   return every;
 }

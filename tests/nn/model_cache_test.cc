@@ -144,8 +144,7 @@ TEST(ModelCache, SequencesOfDifferentLengthsKeepTheirOwnBits) {
         EXPECT_LT(distance(of_row(stepped), tail(full(model, longer), 1)), kTolerance)
             << test.text << " " << chunk;
 
-        // What stands beside a row changes none of its bits. Columns of chunks are counted from
-        // the row's padding on, so a row alone is cut elsewhere: one of up to 16 tokens is not.
+        // What stands beside a row changes none of its bits.
         ModelCache own(model, {.capacity = 512});
         const Sequence alone = own.add();
         const Logits single = read(model, own, alone, *ids, chunk);
@@ -154,6 +153,40 @@ TEST(ModelCache, SequencesOfDifferentLengthsKeepTheirOwnBits) {
             << test.text;
         ++row;
       }
+    }
+  }
+}
+
+// Passes of more than 16 tokens walk differently than shorter ones, so a row must be cut where it
+// would be cut alone: not where the padding before it puts the cuts.
+TEST(ModelCache, LongRowsKeepTheirOwnBits) {
+  const Ids a = text_of(20, 1), b = text_of(30, 2);
+  Ids rows(10, -1);
+  rows.insert(rows.end(), a.begin(), a.end());
+  rows.insert(rows.end(), b.begin(), b.end());
+  const std::int64_t lengths[] = {20, 30};
+  for (const PositionCase& test : position_cases()) {
+    const LanguageModel model(model_with(test.text));
+    fill_parameters(model, 3);
+    for (const std::int64_t chunk : {7, 18, 24, 30, 0}) {
+      const auto together = [&](bool every_token) {
+        ModelCache cache(model, {.capacity = 512});
+        const Sequence sequences[] = {cache.add(), cache.add()};
+        return numbers(model.extend(
+            View(rows.data(), {2, 30}), cache, sequences,
+            {.chunk = chunk, .lengths = View(lengths, {2}), .every_token = every_token}));
+      };
+      ModelCache own(model, {.capacity = 512});
+      const Logits of_a = read(model, own, own.add(), a, chunk);
+      const Logits of_b = read(model, own, own.add(), b, chunk);
+      Logits expected(10 * 11, 0.0F);
+      expected.insert(expected.end(), of_a.begin(), of_a.end());
+      expected.insert(expected.end(), of_b.begin(), of_b.end());
+      EXPECT_EQ(together(true), expected) << test.text << " chunk " << chunk;
+      Logits last = tail(of_a, 1);
+      const Logits last_of_b = tail(of_b, 1);
+      last.insert(last.end(), last_of_b.begin(), last_of_b.end());
+      EXPECT_EQ(together(false), last) << test.text << " chunk " << chunk;
     }
   }
 }

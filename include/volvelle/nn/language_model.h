@@ -28,7 +28,7 @@ struct LanguageModelOptions {
 };
 
 struct ExtendOptions {
-  std::int64_t chunk = 512;  ///< tokens per pass; 0: all at once
+  std::int64_t chunk = 512;  ///< tokens of each row per pass, from its first real one on; 0: all
   View lengths = {};         ///< (B) integers: real tokens of each row of ids, its last ones
   bool every_token = false;  ///< logits of every token, not of the last one only
 };
