@@ -74,53 +74,93 @@ std::int64_t pages_of(std::int64_t tokens) { return (tokens + kPageTokens - 1) /
 
 }  // namespace
 
-void KeyValueCache::Pages::append(std::span<const Sequence> sequences, const View& k,
-                                  const View& v) {
-  std::vector<Tokens*> rows;
+std::vector<const KeyValueCache::Pages::Tokens*> KeyValueCache::Pages::different(
+    std::span<const Sequence> sequences, const char* operation) const {
+  std::vector<const Tokens*> rows;
   rows.reserve(sequences.size());
   for (const Sequence sequence : sequences) {
-    Tokens& row = find(sequence, "append");
+    const Tokens& row = tokens(sequence, operation);
     if (std::find(rows.begin(), rows.end(), &row) != rows.end()) {
-      refuse_cache("append", "sequence " + std::to_string(static_cast<std::int64_t>(sequence)) +
-                                 " is listed twice; each sequence may grow once per call");
+      refuse_cache(operation, "sequence " + std::to_string(static_cast<std::int64_t>(sequence)) +
+                                  " is listed twice; each sequence may grow once per call");
     }
     rows.push_back(&row);
   }
-  check_new_tokens(options_, static_cast<std::int64_t>(sequences.size()), k, v);
-  const std::int64_t count = k.shape()[2];
-  if (count == 0) return;
+  return rows;
+}
 
-  // What the window gives back comes first: the room is there for the new tokens. Every query from
-  // now on stands at the old length or behind.
+// Every query from now on stands at the old length or behind.
+std::int64_t KeyValueCache::Pages::first_page_kept(const Tokens& tokens) const {
+  return first_needed(options_, tokens.length) / kPageTokens;
+}
+
+KeyValueCache::Pages::Demand KeyValueCache::Pages::demand(
+    std::span<const Tokens* const> rows, std::span<const std::int64_t> counts) const {
+  Demand demand;
+  // What the window gives back comes first: the room is there for the new tokens.
   Losses losses;
-  std::int64_t freed = 0;
   const auto lose = [&](std::int64_t page) {
-    if (++losses.of(page) == owners_[static_cast<std::size_t>(page)]) ++freed;
+    if (++losses.of(page) == owners_[static_cast<std::size_t>(page)]) ++demand.freed;
   };
-  const auto first_page = [&](const Tokens& row) {
-    return first_needed(options_, row.length) / kPageTokens;
-  };
-  for (const Tokens* row : rows) {
-    const std::int64_t gone = std::clamp<std::int64_t>(
-        first_page(*row) - row->first_page, 0, static_cast<std::int64_t>(row->pages.size()));
-    for (std::int64_t i = 0; i < gone; ++i) lose(row->pages[static_cast<std::size_t>(i)]);
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    const Tokens& row = *rows[b];
+    if (counts[b] == 0) continue;
+    const std::int64_t gone = std::clamp<std::int64_t>(first_page_kept(row) - row.first_page, 0,
+                                                       static_cast<std::int64_t>(row.pages.size()));
+    for (std::int64_t i = 0; i < gone; ++i) lose(row.pages[static_cast<std::size_t>(i)]);
   }
-  const std::int64_t room = capacity_pages_ - pages_in_use() + freed;
   std::int64_t needed = 0;
   for (std::size_t b = 0; b < rows.size(); ++b) {
-    Tokens& row = *rows[b];
-    if (row.length > kLongestAxis - count) {
-      refuse_cache("append", "a sequence holds at most 2^38 tokens");
-    }
-    needed += pages_of(row.length + count) - pages_of(row.length);
-    if (row.length % kPageTokens != 0) {
+    const Tokens& row = *rows[b];
+    needed += pages_of(row.length + counts[b]) - pages_of(row.length);
+    if (counts[b] > 0 && row.length % kPageTokens != 0) {
       const std::int64_t last = row.pages.back();
       if (owners_[static_cast<std::size_t>(last)] - losses.of(last) > 1) {
         ++losses.of(last);
         ++needed;
       }
     }
-    if (needed > room) {
+    demand.needed.push_back(needed);
+  }
+  return demand;
+}
+
+std::int64_t KeyValueCache::Pages::pages_needed(std::span<const Sequence> sequences,
+                                                std::span<const std::int64_t> counts) const {
+  constexpr const char* kOperation = "pages_needed";
+  if (counts.size() != sequences.size()) {
+    refuse_cache(kOperation, std::to_string(counts.size()) + " counts for " +
+                                 std::to_string(sequences.size()) +
+                                 " sequences; one for each is needed");
+  }
+  for (const std::int64_t count : counts) {
+    if (count >= 0 && count <= kLongestAxis) continue;
+    refuse_cache(kOperation,
+                 "count " + std::to_string(count) + " of new tokens is not within [0, 2^38]");
+  }
+  const std::vector<const Tokens*> rows = different(sequences, kOperation);
+  const Demand all = demand(rows, counts);
+  return all.needed.empty() ? 0 : all.needed.back() - all.freed;
+}
+
+void KeyValueCache::Pages::append(std::span<const Sequence> sequences, const View& k,
+                                  const View& v) {
+  const std::vector<const Tokens*> found = different(sequences, "append");
+  std::vector<Tokens*> rows;
+  rows.reserve(found.size());
+  for (const Tokens* row : found) rows.push_back(const_cast<Tokens*>(row));
+  check_new_tokens(options_, static_cast<std::int64_t>(sequences.size()), k, v);
+  const std::int64_t count = k.shape()[2];
+  if (count == 0) return;
+
+  const Demand all = demand(found, std::vector<std::int64_t>(rows.size(), count));
+  const std::int64_t room = capacity_pages_ - pages_in_use() + all.freed;
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    Tokens& row = *rows[b];
+    if (row.length > kLongestAxis - count) {
+      refuse_cache("append", "a sequence holds at most 2^38 tokens");
+    }
+    if (all.needed[b] > room) {
       refuse_cache("append", "the cache is full: sequence " +
                                  std::to_string(static_cast<std::int64_t>(sequences[b])) + " is " +
                                  std::to_string(row.length) + " tokens long and " +
@@ -133,10 +173,10 @@ void KeyValueCache::Pages::append(std::span<const Sequence> sequences, const Vie
     const auto pages = static_cast<std::size_t>(pages_of(row.length + count) - row.first_page);
     if (row.pages.capacity() < pages) row.pages.reserve(std::max(pages, 2 * row.pages.size()));
   }
-  hold(needed - freed);
+  if (!rows.empty()) hold(all.needed.back() - all.freed);
 
   // From here on nothing throws.
-  for (Tokens* row : rows) give_back_before(*row, first_page(*row));
+  for (Tokens* row : rows) give_back_before(*row, first_page_kept(*row));
   std::int64_t shape[4];
   const Strided4 keys = on_four_axes({"k", k}, shape);
   const Strided4 values = on_four_axes({"v", v}, shape);

@@ -56,6 +56,11 @@ void KeyValueCache::append(std::span<const Sequence> sequences, const View& k, c
   pages_->append(sequences, k, v);
 }
 
+std::int64_t KeyValueCache::pages_needed(std::span<const Sequence> sequences,
+                                         std::span<const std::int64_t> counts) const {
+  return pages_->pages_needed(sequences, counts);
+}
+
 void KeyValueCache::drop_last(Sequence sequence, std::int64_t count) {
   pages_->drop_last(sequence, count);
 }

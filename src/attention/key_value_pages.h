@@ -49,8 +49,19 @@ class KeyValueCache::Pages {
   void drop_last(Sequence sequence, std::int64_t count);
   /// k (B,G,n,D) and v (B,G,n,E), checked for everything but room.
   void append(std::span<const Sequence> sequences, const View& k, const View& v);
+  std::int64_t pages_needed(std::span<const Sequence> sequences,
+                            std::span<const std::int64_t> counts) const;
 
  private:
+  /// What new tokens of some rows ask of the pages.
+  struct Demand {
+    std::int64_t freed = 0;            ///< given back by the window, before anything is taken
+    std::vector<std::int64_t> needed;  ///< taken by the rows up to each
+  };
+  std::vector<const Tokens*> different(std::span<const Sequence> sequences,
+                                       const char* operation) const;
+  std::int64_t first_page_kept(const Tokens& tokens) const;
+  Demand demand(std::span<const Tokens* const> rows, std::span<const std::int64_t> counts) const;
   Tokens& find(Sequence sequence, const char* operation);
   std::int64_t pages_in_use() const;
   void hold(std::int64_t pages);

@@ -59,6 +59,19 @@ struct Pass {
   std::int64_t padding(std::int64_t row) const { return width - count(row); }
 };
 
+// Ids are looked at before any of them is read: a chunk that fails leaves what a fork copied.
+void check_ids(const NewTokens& tokens, std::int64_t vocabulary) {
+  for (std::int64_t b = 0; b < tokens.rows; ++b) {
+    for (std::int64_t t = tokens.first(b); t < tokens.columns; ++t) {
+      const std::int64_t id = tokens.ids.data<std::int64_t>()[b * tokens.columns + t];
+      if (id >= 0 && id < vocabulary) continue;
+      refuse("id " + std::to_string(id) + " of token " + std::to_string(t) + " of row " +
+             std::to_string(b) + " is outside [0, " + std::to_string(vocabulary) +
+             "), the model's vocabulary");
+    }
+  }
+}
+
 NewTokens new_tokens(const View& ids, std::span<const Sequence> sequences, const View& lengths) {
   if (!ids || ids.rank() < 1 || ids.rank() > 2) {
     refuse("ids " + (ids ? to_string(ids.shape()) : std::string("(absent)")) +
@@ -108,8 +121,6 @@ void check_room(const LanguageModel& model, const PositionScheme* of_tokens,
   for (std::int64_t layer = 0; layer < model.stack().options().layers; ++layer) {
     ends(model.stack().positions(layer));
   }
-  const KeyValueCacheUsage usage = cache.layers().usage_of_one();
-  std::int64_t needed = 0;
   for (std::int64_t b = 0; b < tokens.rows; ++b) {
     const Sequence sequence = sequences[static_cast<std::size_t>(b)];
     const std::int64_t length = cache.length(sequence);
@@ -122,21 +133,24 @@ void check_room(const LanguageModel& model, const PositionScheme* of_tokens,
              ": stop here, drop tokens (ModelCache::truncate), or use a model whose positions go "
              "further");
     }
-    if (usage.page_tokens == 0) continue;
-    const auto pages = [&](std::int64_t count) {
-      return (count + usage.page_tokens - 1) / usage.page_tokens;
-    };
-    needed += pages(length + more) - pages(length);
-    if (needed > usage.capacity_pages - usage.pages) {
-      refuse("the cache is full: sequence " + number(sequence) + " holds " +
-             std::to_string(length) + " tokens and " + std::to_string(more) + " more do not fit; " +
-             std::to_string(usage.capacity_pages - usage.pages) + " of " +
-             std::to_string(usage.capacity_pages) + " pages of " +
-             std::to_string(usage.page_tokens) +
-             " tokens are free in the cache of each attention; release or truncate a sequence, or "
-             "make a larger cache (ModelCacheOptions::capacity)");
-    }
   }
+  const auto fits = [&](std::int64_t rows) {
+    const auto count = static_cast<std::size_t>(rows);
+    return cache.layers().has_room(sequences.first(count), std::span(tokens.lengths).first(count));
+  };
+  if (fits(tokens.rows)) return;
+  std::int64_t row = 0;
+  while (fits(row + 1)) ++row;
+  const KeyValueCacheUsage usage = cache.layers().usage_of_one();
+  const Sequence sequence = sequences[static_cast<std::size_t>(row)];
+  refuse("the cache is full: sequence " + number(sequence) + " holds " +
+         std::to_string(cache.length(sequence)) + " tokens and " +
+         std::to_string(tokens.length(row)) + " more do not fit; " +
+         std::to_string(usage.capacity_pages - usage.pages) + " of " +
+         std::to_string(usage.capacity_pages) + " pages of " + std::to_string(usage.page_tokens) +
+         " tokens are free in the cache of each attention, and a fork needs one for the page that "
+         "it shares; release or truncate a sequence, or make a larger cache "
+         "(ModelCacheOptions::capacity)");
 }
 
 // Whoever gives positions says what they are anyway: a sequence of a cache has no gaps.
@@ -235,6 +249,7 @@ Tensor LanguageModel::extend(const View& ids, ModelCache& cache,
   if (cache.layers().model() != this) refuse("the cache is another model's");
   check_how(how, how_much);
   const NewTokens tokens = new_tokens(ids, sequences, how_much.lengths);
+  check_ids(tokens, parts.options.vocabulary);
   CacheStep step(cache.layers(), sequences, "extend");
   check_positions(how.tokens.positions, sequences, cache, tokens);
   check_room(*this, parts.positions.get(), cache, sequences, tokens);

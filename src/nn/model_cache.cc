@@ -62,6 +62,19 @@ KeyValueCacheUsage ModelCache::Layers::usage() const noexcept {
   return sum;
 }
 
+bool ModelCache::Layers::has_room(std::span<const Sequence> sequences,
+                                  std::span<const std::int64_t> counts) const {
+  std::vector<Sequence> names(sequences.size());
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    for (std::size_t b = 0; b < names.size(); ++b) {
+      names[b] = find(sequences[b], "extend").names[i];
+    }
+    const KeyValueCacheUsage usage = caches_[i].usage();
+    if (caches_[i].pages_needed(names, counts) > usage.capacity_pages - usage.pages) return false;
+  }
+  return true;
+}
+
 const ModelCache::Layers::Row& ModelCache::Layers::find(Sequence sequence,
                                                         const char* operation) const {
   const auto met = rows_.find(static_cast<std::int64_t>(sequence));

@@ -28,6 +28,9 @@ class ModelCache::Layers {
   /// The same of each of them; nothing where there is no attention.
   KeyValueCacheUsage usage_of_one() const noexcept;
 
+  /// Whether every cache takes counts[b] more tokens of each sequences[b].
+  bool has_room(std::span<const Sequence> sequences, std::span<const std::int64_t> counts) const;
+
   /// Throws InvalidArgument for an unknown sequence, beginning with "[model cache] operation".
   Row& find(Sequence sequence, const char* operation);
   const Row& find(Sequence sequence, const char* operation) const;

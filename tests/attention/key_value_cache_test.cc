@@ -423,6 +423,48 @@ TEST(KeyValueCache, AFullCacheSaysHowLongTheSequenceIsAndChangesNothing) {
   EXPECT_EQ(difference(cache, model), "");  // the first of the two did not grow either
 }
 
+// What an append says it needs is what it takes: new pages, copies of shared ones, less what the
+// window gives back.
+TEST(KeyValueCache, SaysWhatAnAppendTakes) {
+  for (const std::int64_t window : {0, 100}) {
+    const KeyValueCacheOptions options{
+        .head_width = 4, .value_width = 4, .capacity = 100 * kPageTokens, .window = window};
+    KeyValueCache cache(options);
+    const auto takes = [&](const std::vector<Sequence>& sequences, std::int64_t count) {
+      const std::vector<std::int64_t> counts(sequences.size(), count);
+      const std::int64_t said = cache.pages_needed(sequences, counts);
+      const std::int64_t before = cache.usage().pages;
+      const auto batch = static_cast<std::int64_t>(sequences.size());
+      const NewTokens tokens = new_tokens(options, 0, count, batch);
+      cache.append(sequences, tokens.k.view(), tokens.v.view());
+      EXPECT_EQ(cache.usage().pages - before, said);
+      return said;
+    };
+    const Sequence a = cache.add();
+    EXPECT_EQ(takes({a}, kPageTokens - 1), 1);
+    EXPECT_EQ(takes({a}, 1), 0);
+    EXPECT_EQ(takes({a}, 1), 1);
+    const Sequence b = cache.fork(a), c = cache.fork(a);
+    EXPECT_EQ(takes({b}, kPageTokens), 2);  // its copy and a new page
+    EXPECT_EQ(takes({a, c}, 1), 1);         // the last one keeps the page
+    EXPECT_EQ(takes({a, c}, 1), 0);
+    takes({b}, 3 * kPageTokens);
+    EXPECT_EQ(takes({b}, 0), 0);
+    EXPECT_EQ(takes({a, b}, 2 * kPageTokens), window == 0 ? 4 : 1);
+  }
+  KeyValueCache cache({.head_width = 4, .capacity = 300});
+  const Sequence a = cache.add(), twice[] = {a, a}, unknown{7};
+  const std::int64_t counts[] = {-1, 1};
+  const auto error = [&](std::span<const Sequence> sequences, std::span<const std::int64_t> of) {
+    return message_of([&] { cache.pages_needed(sequences, of); });
+  };
+  EXPECT_THAT(error({&a, 1}, counts), HasSubstr("2 counts for 1 sequences"));
+  EXPECT_THAT(error({&a, 1}, {counts, 1}), HasSubstr("count -1"));
+  EXPECT_THAT(error(twice, std::vector<std::int64_t>{1, 1}), HasSubstr("listed twice"));
+  EXPECT_THAT(error({&unknown, 1}, {counts + 1, 1}), HasSubstr("[KeyValueCache pages_needed]"));
+  EXPECT_EQ(cache.pages_needed({}, {}), 0);
+}
+
 TEST(KeyValueCache, BadCallsAreRefusedByName) {
   KeyValueCache cache(small(DType::bfloat16));
   const Sequence s = cache.add();

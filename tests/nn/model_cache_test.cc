@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/cache_step.h"
 #include "support/instruction_sets.h"
 #include "support/plain_block.h"
 #include "support/position_texts.h"
@@ -348,8 +349,9 @@ TEST(ModelCache, AnErrorChangesNothing) {
   const Ids five = text_of(5);
   fails([&] { read(model, cache, sequence, five, 2); },
         "the model has 24 positions; sequence 0 holds 20 tokens, so 4 more fit, not 5");
-  // An id outside the vocabulary in the last chunk, behind chunks that were appended.
-  fails([&] { read(model, cache, sequence, {1, 2, 99}, 1); }, "99");
+  fails([&] { read(model, cache, sequence, {1, 2, 99}, 1); },
+        "id 99 of token 2 of row 0 is outside [0, 11), the model's vocabulary");
+  fails([&] { read(model, cache, sequence, {1, -1}, 1); }, "id -1 of token 1");
 
   const LanguageModel endless(model_with("t5(buckets=8)"));
   fill_parameters(endless, 3);
@@ -359,10 +361,12 @@ TEST(ModelCache, AnErrorChangesNothing) {
   EXPECT_THAT(refusal([&] { read(endless, small, full_one, five, 1); }),
               HasSubstr("the cache is full: sequence 0 holds 125 tokens and 5 more do not fit"));
   EXPECT_EQ(small.length(full_one), 125);
-  // A fork shares its page until it grows, for which there is none: found on the way.
+  // A fork shares its page until it grows, for which there is none.
   const Sequence twin = small.fork(full_one);
-  EXPECT_THAT(refusal([&] { read(endless, small, twin, {1}, 1); }), HasSubstr("full"));
+  EXPECT_THAT(refusal([&] { read(endless, small, twin, {1}, 1); }),
+              HasSubstr("[language model] the cache is full: sequence 1 holds 125 tokens"));
   EXPECT_EQ(small.length(twin), 125);
+  EXPECT_EQ(small.usage().pages, 2);  // one for each of two attentions
   small.release(full_one);
   EXPECT_LT(distance(read(endless, small, twin, {1}, 1),
                      [&] {
@@ -372,6 +376,47 @@ TEST(ModelCache, AnErrorChangesNothing) {
                      }()),
             kTolerance);
   EXPECT_EQ(small.usage().pages, 2);  // one for each of two attentions
+}
+
+// What a fork must copy before it grows counts, before the first of its chunks is read.
+TEST(ModelCache, AForkThatDoesNotFitTakesNoPage) {
+  const LanguageModel model(model_with("t5(buckets=8)"));
+  fill_parameters(model, 3);
+  ModelCache cache(model, {.capacity = 256});  // two pages
+  const Sequence first = cache.add();
+  read(model, cache, first, text_of(100), 0);
+  const Sequence twin = cache.fork(first);
+  EXPECT_EQ(cache.usage().pages, 2);  // one for each of two attentions
+  EXPECT_THAT(refusal([&] { read(model, cache, twin, text_of(40), 10); }),
+              HasSubstr("sequence 1 holds 100 tokens and 40 more do not fit; 1 of 2 pages"));
+  EXPECT_EQ(cache.usage().pages, 2);
+  EXPECT_EQ(cache.length(twin), 100);
+  EXPECT_THAT(refusal([&] { read(model, cache, twin, {1, 99}, 1); }), HasSubstr("id 99"));
+  EXPECT_EQ(cache.usage().pages, 2);
+  read(model, cache, twin, text_of(28), 10);  // what fits its copy
+  EXPECT_EQ(cache.usage().pages, 4);
+  read(model, cache, first, text_of(28), 10);  // which left the first page to the other
+  EXPECT_EQ(cache.usage().pages, 4);
+}
+
+// Whatever a pass throws, wherever: lengths are what they were.
+TEST(ModelCache, AnInterruptedStepIsTakenBack) {
+  const LanguageModel model(model_with("alibi"));
+  ModelCache cache(model, {.capacity = 256});
+  const Sequence sequence = cache.add();
+  read(model, cache, sequence, text_of(20), 0);
+  KeyValueCache& first = cache.layers().cache(0);
+  const Tensor more = Tensor::zeros(DType::float32, {2, 3, 8});
+  {
+    CacheStep step(cache.layers(), {&sequence, 1}, "extend");
+    step.begin_pass({3});
+    const Sequence name = cache.layers().find(sequence, "extend").names[0];
+    first.append(name, more.view(), more.view());
+    EXPECT_EQ(first.length(name), 23);
+    EXPECT_THROW(step.end_pass(), InternalError);  // the other attention appended nothing
+  }
+  EXPECT_EQ(first.length(cache.layers().find(sequence, "extend").names[0]), 20);
+  EXPECT_EQ(cache.length(sequence), 20);
 }
 
 TEST(ModelCache, RefusesWhatItCannotDo) {

@@ -70,6 +70,15 @@ class VOLVELLE_API KeyValueCache {
   /// The same for several different sequences: k (B,G,n,D), v (B,G,n,E).
   void append(std::span<const Sequence> sequences, const View& k, const View& v);
 
+  /// Free pages that appending counts[b] tokens to each sequences[b] would take, so that nothing
+  /// need be begun that does not fit: new pages, and copies of partly filled ones that are shared,
+  /// less what the window gives back. An append fits where these are at most
+  /// usage().capacity_pages - usage().pages.
+  /// Throws InvalidArgument for unknown sequences, one listed twice, and counts that are negative
+  /// or not one for each.
+  std::int64_t pages_needed(std::span<const Sequence> sequences,
+                            std::span<const std::int64_t> counts) const;
+
   /// Forgets the last `count` tokens. With a window, no further back than what it has kept needs:
   /// an append gives back the pages that only queries before its own tokens could see, so the
   /// tokens of the last append can always be dropped, all of them.

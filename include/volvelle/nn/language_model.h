@@ -58,8 +58,9 @@ class VOLVELLE_API LanguageModel : public Module {
   /// what they were. Every cache is as it was after a throw.
   /// Throws:  InvalidArgument: a cache of another model, unknown sequences or one listed twice,
   /// more
-  ///          tokens than its capacity or the model's positions hold (with how many fit), lengths
-  ///          outside [1, n], positions that do not go on behind the sequence, segments, training.
+  ///          tokens than its capacity or the model's positions hold (with how many fit), ids
+  ///          outside the vocabulary, lengths outside [1, n], positions that do not go on behind
+  ///          the sequence, segments, training.
   /// every_token: the logits of padding are 0.
   Tensor extend(const View& ids, ModelCache& cache, std::span<const Sequence> sequences,
                 const ExtendOptions& how_much = {}, const ForwardOptions& how = {}) const;
