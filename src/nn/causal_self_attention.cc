@@ -84,7 +84,7 @@ Variable CausalSelfAttention::forward(const Variable& x, const ForwardOptions& h
                       "] a ModelCache is for the attentions of a LanguageModel; run this layer "
                       "without it");
   }
-  const PlacedTokens tokens(how.tokens, x.rank() == 3 ? x.shape()[0] : 1, x.shape()[x.rank() - 2]);
+  PlacedTokens tokens(how.tokens, x.rank() == 3 ? x.shape()[0] : 1, x.shape()[x.rank() - 2]);
   AttendVariableOptions attention{.heads = options.heads, .threads = how.threads};
   attention.rules.causal = options.causal;
   tokens.exclude(attention.rules);

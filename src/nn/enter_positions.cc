@@ -13,11 +13,13 @@ namespace {
 
 }  // namespace
 
-void enter_positions(const char* module, const PositionScheme& scheme, const PlacedTokens& tokens,
+void enter_positions(const char* module, const PositionScheme& scheme, PlacedTokens& tokens,
                      AttendVariableOptions& attention) {
+  const PositionFacts facts = scheme.facts();
+  tokens.keep_padding_within(facts.positions);
   const AttentionPlaces places = tokens.attention_places();
   if (tokens.has_segments()) {
-    const std::optional<std::int64_t> steady = scheme.facts().steady_positions;
+    const std::optional<std::int64_t> steady = facts.steady_positions;
     if (steady && places.positions > *steady) {
       refuse(module, "beyond " + std::to_string(*steady) +
                          " positions this scheme goes by the length that a row has reached, and a "

@@ -9,7 +9,7 @@ namespace volvelle {
 /// A scheme and the places of the tokens into an attention over these tokens alone. Throws
 /// InvalidArgument, beginning with "[module]", for documents packed into one row where turns go by
 /// the row's length, and what the scheme refuses.
-void enter_positions(const char* module, const PositionScheme& scheme, const PlacedTokens& tokens,
+void enter_positions(const char* module, const PositionScheme& scheme, PlacedTokens& tokens,
                      AttendVariableOptions& attention);
 
 /// Throws InvalidArgument for a scheme that attention cannot be told: one that is added to token

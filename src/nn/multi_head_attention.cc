@@ -158,8 +158,7 @@ MultiHeadAttention::Projected MultiHeadAttention::with_normed_heads(
 }
 
 void MultiHeadAttention::enter_positions(AttendVariableOptions& attention,
-                                         const AttentionCall& call,
-                                         const PlacedTokens& tokens) const {
+                                         const AttentionCall& call, PlacedTokens& tokens) const {
   AttentionProblem& rules = attention.rules;
   const bool given = rules.query_positions || rules.key_positions;
   if (given && tokens.has_positions()) {
@@ -193,8 +192,8 @@ Variable MultiHeadAttention::forward(const Variable& x, const ForwardOptions& ho
                                   .threads = how.threads};
   attention.rules.causal = call.rules.causal || options_.causal;
   const bool batched = x && x.rank() == 3;
-  const PlacedTokens tokens(how.tokens, batched ? x.shape()[0] : 1,
-                            x && x.rank() >= 2 ? x.shape()[x.rank() - 2] : 0);
+  PlacedTokens tokens(how.tokens, batched ? x.shape()[0] : 1,
+                      x && x.rank() >= 2 ? x.shape()[x.rank() - 2] : 0);
   if (!call.memory) {
     tokens.exclude(attention.rules);
   } else if (tokens.has_segments()) {

@@ -84,11 +84,9 @@ PlacedTokens::PlacedTokens(const TokenPlaces& tokens, std::int64_t batch, std::i
   }
   if (!positions_ && lengths_) {
     row_lengths_ = lengths_;
-    // With padding on the right a real token's index is its position already.
-    if (padding_ == Padding::left) {
-      positions_ = positions_of_rows(lengths_.view(), count, padding_);
-    }
     bound_ = count;
+    // With padding on the right a real token's index is its position already.
+    if (padding_ == Padding::left) count_real_tokens();
     return;
   }
   if (!positions_) {
@@ -105,6 +103,16 @@ PlacedTokens::PlacedTokens(const TokenPlaces& tokens, std::int64_t batch, std::i
       if (is_real(b, t)) length = std::max(length, row[t] + 1);
     }
   }
+}
+
+// Every real token by its place among those of its row, padding at 0, which every table has.
+void PlacedTokens::count_real_tokens() {
+  positions_ = positions_of_rows(lengths_.view(), count_, padding_);
+  bound_ = position_bound("positions", positions_.view());
+}
+
+void PlacedTokens::keep_padding_within(std::optional<std::int64_t> positions) {
+  if (lengths_ && !positions_ && positions && bound_ > *positions) count_real_tokens();
 }
 
 bool PlacedTokens::is_real(std::int64_t row, std::int64_t token) const {

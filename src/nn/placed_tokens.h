@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "volvelle/attention/problem.h"
 #include "volvelle/nn/positions/scheme.h"
@@ -19,6 +20,9 @@ class PlacedTokens {
 
   /// (B,T) or (T) int64: positions in full, for schemes that are added to the token vectors.
   Tensor positions() const;
+  /// For a scheme that has so many: padding on the right, which else stands at its index, is put
+  /// where the scheme has a position, so that a row ends where its real tokens do.
+  void keep_padding_within(std::optional<std::int64_t> positions);
   /// What attention over these tokens alone goes by. Its arrays are this object's.
   AttentionPlaces attention_places() const;
   bool has_positions() const { return static_cast<bool>(positions_); }
@@ -29,6 +33,7 @@ class PlacedTokens {
   void exclude(AttentionProblem& rules) const;
 
  private:
+  void count_real_tokens();
   bool is_real(std::int64_t row, std::int64_t token) const;
 
   std::int64_t batch_, count_;

@@ -117,6 +117,30 @@ TEST(ModelPositions, PaddedRowsEqualTheirOwnRuns) {
   }
 }
 
+// A scheme that ends refuses tokens beyond its end, not padding.
+TEST(ModelPositions, PaddingMayStandBeyondAnEnd) {
+  for (const char* text : {"xpos(scale=1)", "learned(rows=62)"}) {
+    const LanguageModel model(model_with(text));
+    fill_parameters(model, 3);
+    std::vector<std::int64_t> words(50);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = kTokens[i % 12];
+    const std::vector<float> own = alone(model, words.data(), 50);
+    const std::int64_t fits[] = {50}, too_long[] = {70};
+    for (const Padding padding : {Padding::left, Padding::right}) {
+      std::vector<std::int64_t> row(100, 0);
+      const std::int64_t first = padding == Padding::left ? 50 : 0;
+      std::copy(words.begin(), words.end(), row.begin() + first);
+      const Tensor padded =
+          run(model, row, {1, 100}, {.lengths = View(fits, {1}), .padding = padding});
+      EXPECT_LT(distance(logits_of(padded, 0, first, 50), own), kTolerance) << text;
+      const std::string refused = refusal(
+          [&] { run(model, row, {1, 100}, {.lengths = View(too_long, {1}), .padding = padding}); });
+      EXPECT_THAT(refused, HasSubstr("position ")) << text;
+      EXPECT_THAT(refusal([&] { run(model, row, {1, 100}); }), HasSubstr("position ")) << text;
+    }
+  }
+}
+
 // Trap 54: documents packed into one row equal their own runs, bit for bit in what they see.
 TEST(ModelPositions, PackedDocumentsEqualTheirOwnRuns) {
   const std::int64_t segments[] = {4, 4, 4, 1, 1};

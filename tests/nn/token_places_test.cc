@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,31 @@ TEST(TokenPlaces, CountRealTokensOfPaddedRows) {
   EXPECT_FALSE(right.attention_places().query_positions);
   EXPECT_THAT(numbers(right.attention_places().row_lengths), ElementsAre(2, 4));
   EXPECT_THAT(numbers(right.positions().view()), ElementsAre(0, 1, 0, 0, 0, 1, 2, 3));
+}
+
+// Positions end where real tokens do: padding takes none.
+TEST(TokenPlaces, PaddingReachesNoPosition) {
+  const std::int64_t lengths[] = {2, 3}, none[] = {0, 0};
+  const PlacedTokens left({.lengths = View(lengths, {2}), .padding = Padding::left}, 2, 6);
+  EXPECT_EQ(left.attention_places().positions, 3);
+  const PlacedTokens empty({.lengths = View(none, {2}), .padding = Padding::left}, 2, 6);
+  EXPECT_EQ(empty.attention_places().positions, 1);  // where padding stands
+
+  // On the right by the index, unless the scheme ends before it.
+  PlacedTokens right({.lengths = View(lengths, {2})}, 2, 6);
+  for (const std::optional<std::int64_t> enough : {std::optional<std::int64_t>(), {6}}) {
+    right.keep_padding_within(enough);
+    EXPECT_EQ(right.attention_places().positions, 6);
+    EXPECT_FALSE(right.attention_places().query_positions);
+  }
+  right.keep_padding_within(5);
+  EXPECT_EQ(right.attention_places().positions, 3);
+  EXPECT_THAT(numbers(right.attention_places().key_positions),
+              ElementsAre(0, 1, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0));
+  EXPECT_THAT(numbers(right.attention_places().row_lengths), ElementsAre(2, 3));
+  PlacedTokens whole({}, 1, 6);
+  whole.keep_padding_within(5);  // real tokens all: the scheme refuses them
+  EXPECT_EQ(whole.attention_places().positions, 6);
 }
 
 TEST(TokenPlaces, TakeExplicitPositions) {

@@ -88,7 +88,7 @@ class VOLVELLE_API MultiHeadAttention : public Module {
   void attend_cached(const CachedTokens& tokens, std::int64_t row, std::int64_t rows,
                      const ForwardOptions& how, const AttentionCall& call) const;
   void enter_positions(AttendVariableOptions& attention, const AttentionCall& call,
-                       const PlacedTokens& tokens) const;
+                       PlacedTokens& tokens) const;
 
   MultiHeadAttentionOptions options_;
   Variable in_proj_weight_, q_proj_weight_, k_proj_weight_, v_proj_weight_, in_proj_bias_;
