@@ -61,13 +61,17 @@ double block_parameters(const StackOptions& options, const NormPlacement& placem
 }
 
 void check_parameters_fit(const char* module, double parameters, DType dtype) {
-  const double bytes = parameters * static_cast<double>(size_of(dtype));
+  check_numbers_fit(module, parameters, "parameters", dtype);
+}
+
+void check_numbers_fit(const char* module, double numbers, const char* meaning, DType dtype) {
+  const double bytes = numbers * static_cast<double>(size_of(dtype));
   const auto memory = static_cast<double>(machine_memory());
   // Beyond 63 bits nothing fits, whatever the system says.
   if (bytes < 0x1p62 && (memory == 0 || bytes <= memory)) return;
   char count[32];
-  std::snprintf(count, sizeof count, "%.4g", parameters);
-  throw InvalidArgument("[" + std::string(module) + "] " + count + " parameters of " +
+  std::snprintf(count, sizeof count, "%.4g", numbers);
+  throw InvalidArgument("[" + std::string(module) + "] " + count + " " + meaning + " of " +
                         std::string(name_of(dtype)) + " need " + amount(bytes) +
                         "; this machine has " + amount(memory) + " of memory");
 }

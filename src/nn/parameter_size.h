@@ -14,5 +14,7 @@ double block_parameters(const StackOptions& options, const NormPlacement& placem
 /// Throws InvalidArgument, beginning with "[module]", where so many parameters need more bytes than
 /// this machine has: before anything is allocated.
 void check_parameters_fit(const char* module, double parameters, DType dtype);
+/// The same of other numbers; `meaning` says of which: "numbers of tables".
+void check_numbers_fit(const char* module, double numbers, const char* meaning, DType dtype);
 
 }  // namespace volvelle

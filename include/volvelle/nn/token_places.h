@@ -12,7 +12,9 @@ namespace volvelle {
 /// documents and sequences of different lengths need nothing else.
 struct TokenPlaces {
   /// (B,T) or (T) integers >= 0: the position of each token. Absent: a token's index among the real
-  /// tokens of its row (left padding does not count), going on behind what a cache holds.
+  /// tokens of its row (left padding does not count), going on behind what a cache holds. Below
+  /// 2^30; of schemes that turn (rotary, xpos), which keep a row for each up to the largest, below
+  /// 2^24.
   View positions = {};
   /// (B,T) or (T) integers: documents packed into one row; equal ids see each other. Positions must
   /// then be given: `positions_in_segments` makes those that start again with each document.

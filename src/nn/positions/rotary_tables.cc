@@ -47,6 +47,7 @@ std::shared_ptr<GrowingTables> RotaryTableSource::tables_of(std::int64_t kind) c
 }
 
 RotaryTables RotaryTableSource::at(const AttentionPlaces& places) const {
+  check_table_rows(kName, places.positions);  // before one table for each row of a batch
   std::vector<std::int64_t> kinds{kind_of(places.positions)};
   if (by_length() && places.row_lengths) {
     kinds = position_values(kName, places.row_lengths);

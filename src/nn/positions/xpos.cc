@@ -51,8 +51,8 @@ class Xpos : public PositionScheme {
   Xpos(const SchemeSettings& settings, const RotaryOptions& options, const PositionContext& context)
       : columns_(rotary_columns(options, context.head_width)), pairing_(options.pairing) {
     const Decay decay = decay_of(settings, options, context.head_width);
-    positions_ =
-        static_cast<std::int64_t>(std::min(kLargestExponent / decay.rates.front(), 0x1p53));
+    positions_ = static_cast<std::int64_t>(
+        std::min(kLargestExponent / decay.rates.front(), static_cast<double>(kMostTablePositions)));
     std::vector<double> numbers = decay.frequencies;
     numbers.insert(numbers.end(), decay.rates.begin(), decay.rates.end());
     tables_ = shared_tables("xpos", numbers, 4, columns_ / 2,
@@ -70,7 +70,7 @@ class Xpos : public PositionScheme {
   }
 
   void enter(AttendVariableOptions& attention, const AttentionPlaces& places) const override {
-    if (places.positions > positions_) {
+    if (places.positions > positions_ && positions_ < kMostTablePositions) {
       throw InvalidArgument("[xpos] position " + std::to_string(places.positions - 1) +
                             " is beyond the last, " + std::to_string(positions_ - 1) +
                             ": keys there would leave float32; a larger scale reaches further");

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "nn/positions/growing_tables.h"
 #include "support/refusal.h"
 
 namespace volvelle {
@@ -58,6 +59,25 @@ TEST(Rotary, LongerTablesHoldTheSameRowsAndLayersShareThem) {
   EXPECT_EQ(again.pairing, RotaryPairing::interleaved);
   const auto other = make_positions("rotary(base=124)", kModel);
   EXPECT_NE(entered(*other, {.positions = 8}).cosines.raw(), more.cosines.raw());
+}
+
+// One far position must not make the rows of all before it.
+TEST(Rotary, FarPositionsAreRefusedAtOnce) {
+  for (const char* text : {"rotary", "rotary(scaling=dynamic, factor=2, original=8)"}) {
+    const auto scheme = make_positions(text, kModel);
+    const std::int64_t reached[] = {4, 1000000001};
+    const std::string words = refusal(
+        [&] { entered(*scheme, {.positions = 1000000001, .row_lengths = View(reached, {2})}); });
+    EXPECT_THAT(words, HasSubstr("[rotary] position 1000000000 is beyond the last, 16777215"));
+    EXPECT_THAT(words, HasSubstr("from 0 on"));
+    EXPECT_GE(entered(*scheme, {.positions = 100}).cosines.shape()[0], 100);
+  }
+}
+
+TEST(Rotary, TablesBeyondTheMachinesMemoryAreNoParameters) {
+  GrowingTables tables("rotary", 2, std::int64_t{1} << 50, [](std::int64_t, float* const*) {});
+  const std::string words = refusal([&] { tables.at_least(1); });
+  EXPECT_THAT(words, HasSubstr("[rotary] 1.441e+17 numbers of position tables of float32 need"));
 }
 
 TEST(Rotary, TablesGrowUnderSeveralThreads) {
@@ -145,7 +165,7 @@ TEST(Rotary, FactsSayWhatACacheHolds) {
 TEST(Rotary, RefusesPositionsThatNoMemoryHolds) {
   const auto scheme = make_positions("rotary", kModel);
   EXPECT_THAT(refusal([&] { entered(*scheme, {.positions = std::int64_t{1} << 50}); }),
-              HasSubstr("[positions]"));
+              HasSubstr("[rotary] position 1125899906842623 is beyond the last"));
   EXPECT_THAT(refusal([&] {
                 const std::int64_t negative[] = {-1};
                 entered(*make_positions("rotary(scaling=dynamic, factor=2, original=8)", kModel),

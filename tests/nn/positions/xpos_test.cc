@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "nn/positions/growing_tables.h"
 #include "support/refusal.h"
 #include "volvelle/nn/positions/catalog.h"
 
@@ -67,6 +68,12 @@ TEST(Xpos, EndsWhereKeysWouldLeaveFloat32) {
   }
   EXPECT_THAT(refusal([&] { entered("xpos", *facts.positions + 1); }),
               HasSubstr("[xpos] position 32695 is beyond the last, 32694"));
+}
+
+TEST(Xpos, EndsWithItsTablesWhereTheScaleReachesFurther) {
+  EXPECT_EQ(make_positions("xpos(scale=1e9)", kModel)->facts().positions, kMostTablePositions);
+  EXPECT_THAT(refusal([] { entered("xpos(scale=1e9)", kMostTablePositions + 1); }),
+              HasSubstr("[xpos] position 16777216 is beyond the last, 16777215: a table"));
 }
 
 TEST(Xpos, TakesItsSettings) {

@@ -31,7 +31,7 @@ enum class ShiftKeeps : std::uint8_t {
 struct PositionFacts {
   PositionDoor door = PositionDoor::none;
   ShiftKeeps shift_keeps = ShiftKeeps::everything;
-  std::optional<std::int64_t> positions = {};  ///< how many it has; absent: no end
+  std::optional<std::int64_t> positions = {};  ///< how many it has; absent: no end of its own
   std::int64_t parameters = 0;
   std::string cost;                 ///< per token and layer, in words with numbers
   std::string cache;                ///< what a key/value cache holds under it, in words
@@ -44,9 +44,11 @@ struct PositionFacts {
 
 /// Where the queries and keys of one attention stand.
 struct AttentionPlaces {
-  View query_positions = {};   ///< (B,T) or (T) integers; absent: by index
-  View key_positions = {};     ///< (B,S) or (S); absent: by index
-  std::int64_t positions = 0;  ///< all of them lie in [0, positions): how long tables must be
+  View query_positions = {};  ///< (B,T) or (T) integers; absent: by index
+  View key_positions = {};    ///< (B,S) or (S); absent: by index
+  /// All of them lie in [0, positions): how long tables must be. Schemes that turn keep a row for
+  /// each position up to the largest and refuse more than 2^24 of them.
+  std::int64_t positions = 0;
   View row_lengths = {};  ///< (B) or (1) int64: 1 + the largest position that each row has reached,
                           ///< for scalings that depend on it; absent: `positions`
 };
