@@ -9,6 +9,7 @@
 
 #include "nn/cache_step.h"
 #include "nn/language_model_parts.h"
+#include "ops/integer_values.h"
 #include "volvelle/autograd/no_grad.h"
 #include "volvelle/base/error.h"
 #include "volvelle/base/threads.h"
@@ -17,17 +18,9 @@
 namespace volvelle {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw InvalidArgument("[language model] " + text);
-}
+constexpr OperatorChecks kChecks("language model");
 
-Tensor integers(const char* name, const View& view) {
-  if (!is_integer(view.dtype())) {
-    refuse(std::string(name) + " are " + std::string(name_of(view.dtype())) +
-           "; they must be integers");
-  }
-  return converted(view, DType::int64);
-}
+[[noreturn]] void refuse(const std::string& text) { kChecks.refuse(text); }
 
 std::string number(Sequence sequence) {
   return std::to_string(static_cast<std::int64_t>(sequence));
@@ -87,14 +80,15 @@ NewTokens new_tokens(const View& ids, std::span<const Sequence> sequences, const
   if (made.rows == 0 || made.columns == 0) {
     refuse("ids " + to_string(ids.shape()) + " hold no token, which has no logits");
   }
-  made.ids = integers("ids", ids).reshaped({made.rows, made.columns});
+  made.ids =
+      integer_tensor(kChecks, "ids", ids, "the words to read").reshaped({made.rows, made.columns});
   made.lengths.assign(static_cast<std::size_t>(made.rows), made.columns);
   if (!lengths) return made;
   if (lengths.rank() != 1 || lengths.shape()[0] != made.rows) {
     refuse("lengths " + to_string(lengths.shape()) + " must be (B)=(" + std::to_string(made.rows) +
            "): the real tokens of each row");
   }
-  const Tensor given = integers("lengths", lengths);
+  const Tensor given = integer_tensor(kChecks, "lengths", lengths, "the real tokens of each row");
   for (std::int64_t b = 0; b < made.rows; ++b) {
     const std::int64_t length = given.data<std::int64_t>()[b];
     if (length < 1 || length > made.columns) {
@@ -164,7 +158,7 @@ void check_positions(const View& positions, std::span<const Sequence> sequences,
     refuse("positions " + to_string(shape) +
            " must be (B,n)=" + to_string(Shape{tokens.rows, tokens.columns}) + " or (n)");
   }
-  const Tensor given = integers("positions", positions);
+  const Tensor given = integer_tensor(kChecks, "positions", positions, "one of each token");
   for (std::int64_t b = 0; b < tokens.rows; ++b) {
     const std::int64_t length = cache.length(sequences[static_cast<std::size_t>(b)]);
     for (std::int64_t t = tokens.first(b); t < tokens.columns; ++t) {

@@ -3,28 +3,20 @@
 #include <algorithm>
 #include <string>
 
-#include "volvelle/base/error.h"
+#include "nn/segment_ids.h"
+#include "ops/integer_values.h"
 
 namespace volvelle {
 namespace {
 
 constexpr std::int64_t kPositionEnd = std::int64_t{1} << 30;
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw InvalidArgument("[token places] " + text);
-}
+constexpr OperatorChecks kChecks("token places");
 
-Tensor integers(const char* name, const View& view) {
-  if (!is_integer(view.dtype())) {
-    refuse(std::string(name) + " are " + std::string(name_of(view.dtype())) +
-           "; they must be integers");
-  }
-  return converted(view, DType::int64);
-}
+[[noreturn]] void refuse(const std::string& text) { kChecks.refuse(text); }
 
 // One for each token, (B,T), or (T) for all rows.
-Tensor per_token(const char* name, const View& view, std::int64_t batch, std::int64_t count) {
-  if (!view) return {};
+void check_per_token(const char* name, const View& view, std::int64_t batch, std::int64_t count) {
   const Shape& shape = view.shape();
   const bool fits = (shape.rank() == 1 && shape[0] == count) ||
                     (shape.rank() == 2 && shape[0] == batch && shape[1] == count);
@@ -32,7 +24,18 @@ Tensor per_token(const char* name, const View& view, std::int64_t batch, std::in
     refuse(std::string(name) + " " + to_string(shape) + " must be (B,T)=(" + std::to_string(batch) +
            "," + std::to_string(count) + ") or (T)");
   }
-  return integers(name, view);
+}
+
+Tensor checked_positions(const View& view, std::int64_t batch, std::int64_t count) {
+  if (!view) return {};
+  check_per_token("positions", view, batch, count);
+  return integer_tensor(kChecks, "positions", view, "one of each token");
+}
+
+Tensor checked_segments(const View& view, std::int64_t batch, std::int64_t count) {
+  if (!view) return {};
+  check_per_token("segments", view, batch, count);
+  return segment_ids(kChecks, view);
 }
 
 Tensor checked_lengths(const View& view, std::int64_t batch, std::int64_t count) {
@@ -41,7 +44,7 @@ Tensor checked_lengths(const View& view, std::int64_t batch, std::int64_t count)
     refuse("lengths " + to_string(view.shape()) + " must be (B)=(" + std::to_string(batch) +
            "): one for each row");
   }
-  Tensor lengths = integers("lengths", view);
+  Tensor lengths = integer_tensor(kChecks, "lengths", view, "the real tokens of each row");
   for (std::int64_t b = 0; b < batch; ++b) {
     const std::int64_t length = lengths.data<std::int64_t>()[b];
     if (length >= 0 && length <= count) continue;
@@ -54,7 +57,7 @@ Tensor checked_lengths(const View& view, std::int64_t batch, std::int64_t count)
 }  // namespace
 
 std::int64_t position_bound(const char* name, const View& positions) {
-  const Tensor all = integers(name, positions);
+  const Tensor all = integer_tensor(kChecks, name, positions, "one of each token");
   std::int64_t bound = 0;
   for (std::int64_t i = 0; i < all.size(); ++i) {
     const std::int64_t position = all.data<std::int64_t>()[i];
@@ -71,8 +74,8 @@ PlacedTokens::PlacedTokens(const TokenPlaces& tokens, std::int64_t batch, std::i
     : batch_(batch),
       count_(count),
       padding_(tokens.padding),
-      positions_(per_token("positions", tokens.positions, batch, count)),
-      segments_(per_token("segments", tokens.segments, batch, count)),
+      positions_(checked_positions(tokens.positions, batch, count)),
+      segments_(checked_segments(tokens.segments, batch, count)),
       lengths_(checked_lengths(tokens.lengths, batch, count)) {
   if (segments_ && !positions_) {
     refuse(

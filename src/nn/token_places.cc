@@ -2,41 +2,30 @@
 
 #include <string>
 
-#include "volvelle/base/error.h"
+#include "nn/segment_ids.h"
+#include "ops/integer_values.h"
 
 namespace volvelle {
 namespace {
 
-[[noreturn]] void refuse(const char* operation, const std::string& text) {
-  throw InvalidArgument("[" + std::string(operation) + "] " + text);
-}
-
-Tensor integers(const char* operation, const char* name, const View& view) {
-  if (!view) refuse(operation, std::string(name) + " are absent");
-  if (!is_integer(view.dtype())) {
-    refuse(operation, std::string(name) + " are " + std::string(name_of(view.dtype())) +
-                          "; they must be integers");
-  }
-  return converted(view, DType::int64);
-}
+constexpr OperatorChecks kRows("positions_of_rows");
+constexpr OperatorChecks kSegments("positions_in_segments");
 
 }  // namespace
 
 Tensor positions_of_rows(const View& lengths, std::int64_t tokens, Padding padding) {
-  constexpr const char* kOperation = "positions_of_rows";
-  const Tensor real = integers(kOperation, "lengths", lengths);
+  const Tensor real = integer_tensor(kRows, "lengths", lengths, "the real tokens of each row");
   if (real.rank() != 1) {
-    refuse(kOperation, "lengths " + to_string(real.shape()) + " must be (B): one for each row");
+    kRows.refuse("lengths " + to_string(real.shape()) + " must be (B): one for each row");
   }
-  if (tokens < 0) refuse(kOperation, "T=" + std::to_string(tokens) + " must not be negative");
+  if (tokens < 0) kRows.refuse("T=" + std::to_string(tokens) + " must not be negative");
   Tensor positions = Tensor::zeros(DType::int64, {real.size(), tokens});
   auto* row = positions.data<std::int64_t>();
   for (std::int64_t b = 0; b < real.size(); ++b, row += tokens) {
     const std::int64_t length = real.data<std::int64_t>()[b];
     if (length < 0 || length > tokens) {
-      refuse(kOperation, "length " + std::to_string(length) + " of row " + std::to_string(b) +
-                             " is not within [0, " + std::to_string(tokens) +
-                             "], the tokens of a row");
+      kRows.refuse("length " + std::to_string(length) + " of row " + std::to_string(b) +
+                   " is not within [0, " + std::to_string(tokens) + "], the tokens of a row");
     }
     const std::int64_t first = padding == Padding::left ? tokens - length : 0;
     for (std::int64_t t = 0; t < length; ++t) row[first + t] = t;
@@ -45,10 +34,9 @@ Tensor positions_of_rows(const View& lengths, std::int64_t tokens, Padding paddi
 }
 
 Tensor positions_in_segments(const View& segments) {
-  constexpr const char* kOperation = "positions_in_segments";
-  const Tensor ids = integers(kOperation, "segments", segments);
+  const Tensor ids = segment_ids(kSegments, segments);
   if (ids.rank() < 1 || ids.rank() > 2) {
-    refuse(kOperation, "segments " + to_string(ids.shape()) + " must be (B,T) or (T)");
+    kSegments.refuse("segments " + to_string(ids.shape()) + " must be (B,T) or (T)");
   }
   Tensor positions(DType::int64, ids.shape());
   const std::int64_t tokens = ids.shape()[ids.rank() - 1];

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "volvelle/tensor/tensor.h"
-
 namespace volvelle {
 
 std::vector<std::int64_t> integer_values(const OperatorChecks& checks, const char* name,
@@ -32,6 +30,14 @@ std::vector<std::int64_t> integer_values(const OperatorChecks& checks, const cha
   const Tensor flat = converted(view, DType::int64);
   std::copy_n(flat.data<std::int64_t>(), values.size(), values.begin());
   return values;
+}
+
+Tensor integer_tensor(const OperatorChecks& checks, const char* name, const View& view,
+                      const char* meaning) {
+  const std::vector<std::int64_t> values = integer_values(checks, name, view, meaning);
+  Tensor made(DType::int64, view.shape());
+  std::copy(values.begin(), values.end(), made.data<std::int64_t>());
+  return made;
 }
 
 std::string place_of(std::int64_t index, const Shape& shape) {

@@ -451,6 +451,10 @@ TEST(ModelCache, RefusesWhatItCannotDo) {
   const float broken[] = {1, 2};
   EXPECT_THAT(extend(View(broken, {1, 2}), {&sequence, 1}), HasSubstr("must be integers"));
   EXPECT_THAT(extend(row, {&sequence, 1}, {.chunk = -1}), HasSubstr("chunk=-1"));
+  const std::uint64_t beyond[] = {1, std::uint64_t{1} << 63};  // of int64
+  EXPECT_THAT(extend(View(beyond, {1, 2}), {&sequence, 1}), HasSubstr("id 9223372036854775807 of"));
+  EXPECT_THAT(extend(rows, both, {.lengths = View(beyond, {2})}),
+              HasSubstr("length 9223372036854775807 of row 1"));
   const std::int64_t lengths[] = {0, 3};
   EXPECT_THAT(extend(rows, both, {.lengths = View(lengths, {2})}), HasSubstr("length 0 of row 0"));
   EXPECT_THAT(extend(rows, both, {.lengths = View(lengths, {1})}), HasSubstr("must be (B)=(2)"));

@@ -44,7 +44,8 @@ TEST(TokenPlaces, PositionsOfRowsCountRealTokens) {
   const float broken[] = {1};
   EXPECT_THAT(refusal([&] { positions_of_rows(View(broken, {1}), 2, Padding::left); }),
               HasSubstr("must be integers"));
-  EXPECT_THAT(refusal([&] { positions_of_rows({}, 2, Padding::left); }), HasSubstr("absent"));
+  EXPECT_THAT(refusal([&] { positions_of_rows({}, 2, Padding::left); }),
+              HasSubstr("lengths are missing"));
   EXPECT_THAT(refusal([&] { positions_of_rows(View(lengths, {1, 3}), 3, Padding::left); }),
               HasSubstr("must be (B)"));
   EXPECT_THAT(refusal([&] { positions_of_rows(view, -1, Padding::left); }),
@@ -58,6 +59,24 @@ TEST(TokenPlaces, PositionsInSegmentsStartAgain) {
   EXPECT_THAT(numbers(positions_in_segments(View(ids, {4})).view()), ElementsAre(0, 1, 2, 0));
   EXPECT_THAT(refusal([&] { positions_in_segments(View(ids, {1, 2, 3})); }),
               HasSubstr("must be (B,T) or (T)"));
+}
+
+// What int64 cannot hold must not turn into a small or a negative number.
+TEST(TokenPlaces, NumbersBeyondInt64AreRefusedAsTheyAre) {
+  const std::uint64_t one[] = {std::uint64_t{1} << 63}, two[] = {7, (std::uint64_t{1} << 63) + 1};
+  const std::string largest = "9223372036854775807";
+  EXPECT_THAT(refusal([&] { positions_of_rows(View(one, {1}), 2, Padding::left); }),
+              HasSubstr("length " + largest + " of row 0"));
+  EXPECT_THAT(refusal([&] { PlacedTokens({.lengths = View(one, {1})}, 1, 3); }),
+              HasSubstr("length " + largest + " of row 0"));
+  EXPECT_THAT(refusal([&] { PlacedTokens({.positions = View(two, {2})}, 1, 2); }),
+              HasSubstr("positions: " + largest + " at index 1"));
+  const Tensor positions = Tensor::zeros(DType::int64, {2});
+  const TokenPlaces places{.positions = positions.view(), .segments = View(two, {2})};
+  EXPECT_THAT(refusal([&] { PlacedTokens(places, 1, 2); }),
+              HasSubstr("[token places] segments have an id from 2^63 - 1 on"));
+  EXPECT_THAT(refusal([&] { positions_in_segments(View(two, {2})); }),
+              HasSubstr("[positions_in_segments] segments have an id"));
 }
 
 TEST(TokenPlaces, GoByTheIndexWhereNothingElseIsSaid) {
