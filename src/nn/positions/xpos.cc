@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,14 @@ class Xpos : public PositionScheme {
     const Decay decay = decay_of(settings, options, context.head_width);
     positions_ = static_cast<std::int64_t>(
         std::min(kLargestExponent / decay.rates.front(), static_cast<double>(kMostTablePositions)));
+    if (positions_ < 1) {
+      char least[32];
+      const double gamma = settings.positive("gamma", 0.4);
+      std::snprintf(least, sizeof least, "%.4g", -std::log(gamma / (1 + gamma)) / kLargestExponent);
+      settings.refuse("scale must be at least " + std::string(least) +
+                      ": with a smaller one keys leave float32 before the second position, and no "
+                      "position is left");
+    }
     std::vector<double> numbers = decay.frequencies;
     numbers.insert(numbers.end(), decay.rates.begin(), decay.rates.end());
     tables_ = shared_tables("xpos", numbers, 4, columns_ / 2,

@@ -76,6 +76,15 @@ TEST(Xpos, EndsWithItsTablesWhereTheScaleReachesFurther) {
               HasSubstr("[xpos] position 16777216 is beyond the last, 16777215: a table"));
 }
 
+TEST(Xpos, AScaleThatLeavesNoPositionIsRefusedWhenMade) {
+  for (const char* text : {"xpos(scale=1e-300)", "xpos(scale=0.0156)"}) {
+    EXPECT_THAT(refusal([&] { make_positions(text, kModel); }),
+                HasSubstr("xpos: scale must be at least 0.01566:"))
+        << text;
+  }
+  EXPECT_EQ(make_positions("xpos(scale=0.0157)", kModel)->facts().positions, 1);
+}
+
 TEST(Xpos, TakesItsSettings) {
   EXPECT_EQ(entered("xpos(pairing=interleaved)", 1).rotary.pairing, RotaryPairing::interleaved);
   EXPECT_EQ(entered("xpos(partial=4)", 1).rotary.cosines.shape()[1], 2);
