@@ -9,6 +9,7 @@
 #include "measure/peak_memory.h"
 #include "measure/random_array.h"
 #include "volvelle/attention/attend.h"
+#include "volvelle/attention/attend_variable.h"
 #include "volvelle/nn/positions/catalog.h"
 #include "volvelle/ops/linear.h"
 
@@ -109,11 +110,6 @@ double peak_of(const std::function<void()>& call) {
   return static_cast<double>(memory.bytes());
 }
 
-RotaryTurn turn_of(const RotaryTables& tables) {
-  return {
-      .cosines = tables.cosines.view(), .sines = tables.sines.view(), .pairing = tables.pairing};
-}
-
 bool measure_length(const AttentionCostOptions& options, const StudyRun& run, std::int64_t tokens,
                     MeasuredCosts& measured) {
   Layer layer(options, tokens, run.threads);
@@ -126,8 +122,10 @@ bool measure_length(const AttentionCostOptions& options, const StudyRun& run, st
       make_positions("rotary", {.width = options.measured_width, .heads = options.measured_heads});
   AttendVariableOptions turn;
   scheme->enter(turn, {.positions = tokens});
-  AttentionProblem turned = plain;
-  turned.rotary = turn_of(turn.rotary);
+  AttentionProblem turned = attention_rules(turn);
+  turned.q = plain.q;
+  turned.k = plain.k;
+  turned.v = plain.v;
   const auto fused = [&](const AttentionProblem& problem) {
     return [&layer, &problem] { layer.attend_with(problem, AttentionPath::fused); };
   };

@@ -46,12 +46,15 @@ std::vector<std::int64_t> places_by_index(std::int64_t tokens) {
   return places;
 }
 
-/// Every head of the values (B,T,H D) turned by its token's index, as queries and keys are.
+/// Every head of the values (B,T,H D) turned by its token's index, as keys are.
 Variable turned_values(const Variable& values, const RotaryTables& tables, std::int64_t heads) {
   if (!tables.cosines) refuse("this scheme turns nothing, so values cannot be turned like keys");
   Tensor turned = converted(values.view(), DType::float32);
-  const Tensor cosines = converted(tables.cosines.view(), DType::float64);
-  const Tensor sines = converted(tables.sines.view(), DType::float64);
+  const auto of_keys = [](const Tensor& own, const Tensor& common) {
+    return converted((own ? own : common).view(), DType::float64);
+  };
+  const Tensor cosines = of_keys(tables.key_cosines, tables.cosines);
+  const Tensor sines = of_keys(tables.key_sines, tables.sines);
   const Shape& shape = turned.shape();
   const std::int64_t tokens = shape[1], width = shape[2] / heads;
   const std::int64_t pairs = cosines.shape()[cosines.rank() - 1];
@@ -147,9 +150,11 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v, std:
 std::shared_ptr<PositionScheme> scheme_of_tokens(const LanguageModel& model,
                                                  const Weights& weights) {
   const StackOptions& stack = model.stack().options();
-  std::shared_ptr<PositionScheme> scheme =
-      make_positions(model.options().positions, {.width = stack.width, .heads = stack.heads});
-  if (scheme->facts().door != PositionDoor::tokens) return nullptr;
+  // One that is added to them is the same for all layers; others are the stack's.
+  const PositionText text = positions_by_layer(model.options().positions, stack.layers).front();
+  if (position_scheme(text.scheme).door != PositionDoor::tokens) return nullptr;
+  std::shared_ptr<PositionScheme> scheme = make_positions(
+      text, {.width = stack.width, .heads = stack.heads, .head_width = stack.head_width});
   for (NamedParameter& parameter : scheme->parameters()) {
     parameter.variable.replace(weights["positions." + parameter.name].value());
   }
@@ -160,10 +165,13 @@ std::shared_ptr<PositionScheme> scheme_of_tokens(const LanguageModel& model,
 
 Variable hand_pass(const LanguageModel& model, const View& ids, const HandPassOptions& given) {
   const StackOptions& stack = model.stack().options();
-  if (stack.placement != "pre" || stack.norm != NormKind::layer || stack.gated || !stack.causal ||
+  if (stack.placement != "pre" || stack.norm != NormKind::layer || stack.epsilon != 0 ||
+      !model.stack().has_final_norm() || stack.gated || !stack.causal ||
       stack.activation != Activation::relu || stack.separate_projections || stack.query_key_norm ||
       (stack.key_heads != 0 && stack.key_heads != stack.heads) || model.options().scale_embedding) {
-    refuse("this pass is written for causal pre-LN stacks with packed projections and ReLU");
+    refuse(
+        "this pass is written for causal pre-LN stacks with layer norms of the usual epsilon, a "
+        "final norm, packed projections and ReLU");
   }
   const Weights weights(model);
   const std::int64_t tokens = ids.shape()[1],

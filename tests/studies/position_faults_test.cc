@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -102,17 +103,21 @@ TEST(HandPass, PositionsThatAreGivenAreUsed) {
   }
 }
 
-// Where scores are all equal, weights after such a mask are 1/T each: a known share of the right.
-TEST(HandPass, AMaskAfterTheSoftmaxLosesTheShareOfLaterKeys) {
-  const Subject subject("none");
+// Without queries every score is 0.
+void make_scores_equal(const Subject& subject) {
   for (NamedParameter& parameter : subject.model->parameters()) {
     if (parameter.name.find("in_proj") == std::string::npos) continue;
     Tensor changed = converted(parameter.variable.view(), DType::float32);
-    // No queries: every score is 0.
     const std::int64_t row = changed.rank() == 2 ? changed.shape()[1] : 1;
     std::fill_n(changed.data<float>(), 32 * row, 0.0f);
     parameter.variable.replace(changed);
   }
+}
+
+// Where scores are all equal, weights after such a mask are 1/T each: a known share of the right.
+TEST(HandPass, AMaskAfterTheSoftmaxLosesTheShareOfLaterKeys) {
+  const Subject subject("none");
+  make_scores_equal(subject);
   const Variable right = subject.right();
   const Variable wrong =
       hand_pass(*subject.model, subject.ids.view(), {.mask = HandMask::after_softmax});
@@ -146,15 +151,55 @@ TEST(HandPass, WithoutItsDiagonalTheFirstTokenSeesNothing) {
 }
 
 TEST(HandPass, OtherKindsOfModelsAreRefused) {
-  LanguageModelOptions options;
-  options.stack.layers = 1;
-  options.stack.width = 16;
-  options.stack.heads = 2;
-  options.stack.placement = "post";
-  const LanguageModel model(options);
   const std::vector<std::int64_t> ids(4);
-  EXPECT_THAT([&] { hand_pass(model, View(ids.data(), {1, 4})); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("pre-LN")));
+  const auto passed = [&](const std::function<void(LanguageModelOptions&)>& change) {
+    LanguageModelOptions options{
+        .stack = {.layers = 2, .width = 16, .heads = 2, .feed_forward = 8, .causal = true},
+        .vocabulary = 16};
+    change(options);
+    const LanguageModel model(options);
+    try {
+      hand_pass(model, View(ids.data(), {1, 4}));
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(passed([](LanguageModelOptions&) {}), "accepted");
+  EXPECT_EQ(passed([](auto& o) { o.positions = "1: rotary | none"; }), "accepted");
+  const std::function<void(LanguageModelOptions&)> kOthers[] = {
+      [](auto& o) { o.stack.placement = "post"; },
+      [](auto& o) { o.stack.causal = false; },
+      [](auto& o) { o.stack.norm = NormKind::rms; },
+      [](auto& o) { o.stack.epsilon = 0.5; },
+      [](auto& o) { o.stack.final_norm = FinalNorm::no; },
+      [](auto& o) { o.stack.activation = Activation::gelu; },
+      [](auto& o) { o.scale_embedding = true; },
+  };
+  for (const auto& other : kOthers) EXPECT_THAT(passed(other), HasSubstr("pre-LN"));
+}
+
+// Keys of xPos grow with their positions, queries shrink: a last token that reads values turned
+// like keys hardly sees the first one.
+TEST(HandPass, ValuesTurnedLikeKeysTakeTheTablesOfKeys) {
+  const Subject subject("xpos(scale=1)");
+  make_scores_equal(subject);
+  const auto last = [&](const Tensor& ids, bool values_turned) {
+    const Variable logits = hand_pass(*subject.model, ids.view(), {.values_turned = values_turned});
+    const std::int64_t words = logits.shape()[2];
+    const float* from = logits.value().data<float>() + 15 * words;
+    return std::vector<float>(from, from + words);
+  };
+  Tensor changed = converted(subject.ids.view(), DType::int64);
+  changed.data<std::int64_t>()[0] = (changed.data<std::int64_t>()[0] + 1) % 16;
+  const auto moved = [&](bool values_turned) {
+    const std::vector<float> a = last(subject.ids, values_turned), b = last(changed, values_turned);
+    float largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+  };
+  EXPECT_GT(moved(false), 1e-3F);
+  EXPECT_LT(moved(true), 1e-5F);
 }
 
 double change_of(const Subject& subject, const std::string& name) {
