@@ -20,12 +20,12 @@ struct TurnedWorkspaces {
 
 // All rows of one kind and where they go, cut into tasks.
 struct TurnedArray {
-  TurnedArray(const ResolvedAttention& problem, TurnedRows which, const Strided4& from,
-              std::int64_t heads, std::int64_t tokens, Workspace& workspace)
+  TurnedArray(const ResolvedAttention& problem, TurnedRows which, const Strided4& given,
+              std::int64_t its_heads, std::int64_t its_tokens, Workspace& workspace)
       : turns(problem, which),
-        from(from),
-        heads(heads),
-        tokens(tokens),
+        from(given),
+        heads(its_heads),
+        tokens(its_tokens),
         width(problem.width),
         blocks((tokens + kTokens - 1) / kTokens),
         tasks(problem.batch * blocks) {
