@@ -21,14 +21,16 @@ TEST(AlignedMemory, StartsAtSixtyFourBytes) {
 
 // Large blocks start at a huge page, and all of what was asked for is theirs.
 TEST(AlignedMemory, LargeBlocksStartAtHugePages) {
-  const std::size_t bytes = (std::size_t{8} << 20) + 100;
-  unsigned char* memory = static_cast<unsigned char*>(aligned_allocate(bytes));
-  ASSERT_NE(memory, nullptr);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % (2u << 20), 0u);
-  memory[0] = 1;
-  memory[bytes - 1] = 2;
-  EXPECT_EQ(memory[0] + memory[bytes - 1], 3);
-  aligned_release(memory);
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  for (const std::size_t bytes : {kHugePage, 2 * kHugePage - 4, 4 * kHugePage + 100}) {
+    auto* memory = static_cast<unsigned char*>(aligned_allocate(bytes));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kHugePage, 0u);
+    memory[0] = 1;
+    memory[bytes - 1] = 2;
+    EXPECT_EQ(memory[0] + memory[bytes - 1], 3);
+    aligned_release(memory);
+  }
 }
 
 TEST(AlignedMemory, WorkspacesKeepWhatTheyHave) {
