@@ -10,20 +10,22 @@
 namespace volvelle {
 namespace {
 
+constexpr std::size_t kLine = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 }  // namespace
 
 void* aligned_allocate(std::size_t bytes) noexcept {
-  const bool large = bytes >= kHugePage;
+  // Whole lines, so that the last vector of a buffer lies within it.
+  const std::size_t rounded = bytes == 0 ? kLine : (bytes + kLine - 1) / kLine * kLine;
+  if (rounded < bytes) return nullptr;  // it wrapped around
+  const bool large = rounded >= kHugePage;
   void* pointer = nullptr;
-  if (posix_memalign(&pointer, large ? kHugePage : std::size_t{64}, bytes == 0 ? 1 : bytes) != 0) {
-    return nullptr;
-  }
+  if (posix_memalign(&pointer, large ? kHugePage : kLine, rounded) != 0) return nullptr;
   // Weights and long contexts are read from end to end: with small pages, walking page tables
   // costs a third of the bandwidth on a virtual machine. Only pages that lie within the block:
   // no memory is taken that was not asked for. A system without huge pages ignores the advice.
-  if (large) madvise(pointer, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  if (large) madvise(pointer, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
   return pointer;
 }
 
